@@ -1,0 +1,1 @@
+//! Workloads shared by the benchmarks of h5strata.
