@@ -1,0 +1,281 @@
+//! Stored chunks: where they are, and their bytes as they are stored.
+
+#[cfg(hdf5_chunk_iter)]
+use std::ops::ControlFlow;
+#[cfg(hdf5_chunk_iter)]
+use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(hdf5_chunk_iter)]
+use std::{ffi::c_void, slice};
+
+use hdf5_sys::h5::HADDR_UNDEF;
+use hdf5_sys::h5d::{H5Dget_chunk_info_by_coord, H5Dget_num_chunks};
+use hdf5_sys::h5p::H5P_DEFAULT;
+
+use super::{Dataset, space};
+use crate::error::{Error, check};
+use crate::lock::Lock;
+use crate::sys;
+
+/// A stored chunk, as [`chunk_iter`] shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredChunk<'a> {
+    /// Its first element, in elements from 0, one number an axis.
+    pub offset: &'a [u64],
+    /// Where it is and how it is stored.
+    pub info: ChunkInfo,
+}
+
+/// Where a chunk is and how it is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ChunkInfo {
+    /// First byte, from the start of the file. The user block is counted, whatever the version of libhdf5.
+    pub address: u64,
+    /// Bytes stored.
+    pub size: u64,
+    /// Bit n set: filter n of the pipeline was left out for this chunk.
+    pub filter_mask: u32,
+}
+
+/// What [`read_chunk`] read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadChunk {
+    /// Bytes stored, now at the start of the buffer.
+    pub size: usize,
+    /// Bit n set: filter n of the pipeline was left out for this chunk.
+    pub filter_mask: u32,
+}
+
+/// Number of chunks stored (`H5Dget_num_chunks`). Reads the whole chunk index.
+///
+/// # Errors
+/// [`Error::Call`] also for datasets that are not chunked.
+pub fn num_chunks(lock: &Lock, dataset: &Dataset) -> Result<u64, Error> {
+    let space = space(lock, dataset)?;
+    let mut count = 0;
+    // SAFETY: the lock is held; both ids are live, `count` is a live integer.
+    let status = unsafe { H5Dget_num_chunks(dataset.id.raw(), space.raw(), &mut count) };
+    check(lock, "H5Dget_num_chunks", status)?;
+    Ok(count)
+}
+
+/// Bytes stored for the chunk whose first element is at `offset` (`H5Dget_chunk_storage_size`). Takes one look-up
+/// in the chunk index.
+///
+/// For datasets without filters libhdf5 gives the size of a chunk in memory, whatever the index says.
+///
+/// # Errors
+/// [`Error::Call`] when the chunk is not stored; [`Error::Rank`].
+pub fn chunk_storage_size(lock: &Lock, dataset: &Dataset, offset: &[u64]) -> Result<u64, Error> {
+    let call = "H5Dget_chunk_storage_size";
+    dataset.check_rank(call, offset)?;
+    let mut size = 0;
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, `size` is a live integer.
+    let status =
+        unsafe { sys::H5Dget_chunk_storage_size(dataset.id.raw(), offset.as_ptr(), &mut size) };
+    check(lock, call, status)?;
+    Ok(size)
+}
+
+/// Where the chunk is whose first element is at `offset`, if it is stored (`H5Dget_chunk_info_by_coord`).
+///
+/// libhdf5 goes through all chunks for it (1.10 to 2.2, B-tree indexes): do not call it in a loop.
+///
+/// # Errors
+/// [`Error::Call`] also for datasets that are not chunked; [`Error::Rank`].
+pub fn chunk_info(
+    lock: &Lock,
+    dataset: &Dataset,
+    offset: &[u64],
+) -> Result<Option<ChunkInfo>, Error> {
+    let call = "H5Dget_chunk_info_by_coord";
+    dataset.check_rank(call, offset)?;
+    let mut info = ChunkInfo { address: HADDR_UNDEF, size: 0, filter_mask: 0 };
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, the rest are live integers.
+    let status = unsafe {
+        H5Dget_chunk_info_by_coord(
+            dataset.id.raw(),
+            offset.as_ptr(),
+            &mut info.filter_mask,
+            &mut info.address,
+            &mut info.size,
+        )
+    };
+    check(lock, call, status)?;
+    if info.address == HADDR_UNDEF {
+        return Ok(None);
+    }
+    info.address = absolute(lock, dataset, info.address)?;
+    Ok(Some(info))
+}
+
+/// Turns an address as this version of libhdf5 gives it into one from the start of the file.
+#[cfg(hdf5_absolute_chunk_address)]
+fn absolute(_lock: &Lock, _dataset: &Dataset, address: u64) -> Result<u64, Error> {
+    Ok(address)
+}
+
+/// Turns an address as this version of libhdf5 gives it into one from the start of the file.
+#[cfg(not(hdf5_absolute_chunk_address))]
+fn absolute(lock: &Lock, dataset: &Dataset, address: u64) -> Result<u64, Error> {
+    use crate::id::{File, Id};
+
+    // SAFETY: the lock is held; `dataset` is live; the id returned is fresh or negative.
+    let file: File = unsafe {
+        let id = hdf5_sys::h5i::H5Iget_file_id(dataset.id.raw());
+        Id::from_call(lock, "H5Iget_file_id", id)
+    }?;
+    let base = crate::h5f::user_block_size(lock, &file)?;
+    // Past the end of the number is past the end of the file, where a read finds nothing.
+    Ok(address.saturating_add(base))
+}
+
+/// Shows every stored chunk to `visit`, in the order of the chunk index, until it breaks (`H5Dchunk_iter`,
+/// HDF5 1.14).
+///
+/// The lock is held throughout.
+///
+/// # Errors
+/// [`Error::Call`] also for datasets that are not chunked; [`Error::CallbackPanicked`].
+#[cfg(hdf5_chunk_iter)]
+pub fn chunk_iter<F>(lock: &Lock, dataset: &Dataset, visit: F) -> Result<(), Error>
+where
+    F: FnMut(StoredChunk<'_>) -> ControlFlow<()>,
+{
+    let call = "H5Dchunk_iter";
+    let mut visitor =
+        Visitor { rank: dataset.rank, base: absolute(lock, dataset, 0)?, visit, panicked: false };
+    // SAFETY: the lock is held; `dataset` is live; `show_chunk::<F>` gets back the pointer to
+    // `visitor`, which outlives the call and is not touched during it.
+    let status = unsafe {
+        hdf5_sys::h5d::H5Dchunk_iter(
+            dataset.id.raw(),
+            H5P_DEFAULT,
+            Some(show_chunk::<F>),
+            (&raw mut visitor).cast(),
+        )
+    };
+    if visitor.panicked {
+        return Err(Error::CallbackPanicked { call });
+    }
+    check(lock, call, status).map(|_| ())
+}
+
+/// What [`show_chunk`] needs.
+#[cfg(hdf5_chunk_iter)]
+struct Visitor<F> {
+    rank: usize,
+    /// What the addresses of this version of libhdf5 lack.
+    base: u64,
+    visit: F,
+    panicked: bool,
+}
+
+/// Shows one chunk to the `Visitor<F>` behind `data`.
+#[cfg(hdf5_chunk_iter)]
+unsafe extern "C" fn show_chunk<F>(
+    offset: *const u64,
+    filter_mask: u32,
+    address: u64,
+    size: u64,
+    data: *mut c_void,
+) -> i32
+where
+    F: FnMut(StoredChunk<'_>) -> ControlFlow<()>,
+{
+    // SAFETY: `data` is what `chunk_iter` passed to the iteration, used by nobody else during it.
+    let visitor = unsafe { &mut *data.cast::<Visitor<F>>() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: libhdf5 passes an array with a number for each axis of the dataset.
+        let offset = unsafe { slice::from_raw_parts(offset, visitor.rank) };
+        let info = ChunkInfo { address: address.saturating_add(visitor.base), size, filter_mask };
+        (visitor.visit)(StoredChunk { offset, info })
+    }));
+    match outcome {
+        Ok(ControlFlow::Continue(())) => 0,
+        Ok(ControlFlow::Break(())) => 1,
+        Err(_) => {
+            visitor.panicked = true;
+            -1
+        }
+    }
+}
+
+/// Reads the stored bytes of the chunk whose first element is at `offset`, filters not undone
+/// (`H5Dread_chunk2`).
+///
+/// # Errors
+/// [`Error::BufferLength`] when `buffer` is too short, with the bytes needed; [`Error::Call`] when the
+/// chunk is not stored; [`Error::Rank`].
+#[cfg(hdf5_2_0)]
+pub fn read_chunk(
+    lock: &Lock,
+    dataset: &Dataset,
+    offset: &[u64],
+    buffer: &mut [u8],
+) -> Result<ReadChunk, Error> {
+    let call = "H5Dread_chunk";
+    dataset.check_rank(call, offset)?;
+    let mut read = ReadChunk { size: buffer.len(), filter_mask: 0 };
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis. `size` tells the
+    // bytes of `buffer`, and the call writes nothing when the chunk has more.
+    let status = unsafe {
+        hdf5_sys::h5d::H5Dread_chunk2(
+            dataset.id.raw(),
+            H5P_DEFAULT,
+            offset.as_ptr(),
+            &mut read.filter_mask,
+            buffer.as_mut_ptr().cast(),
+            &mut read.size,
+        )
+    };
+    check(lock, call, status)?;
+    if read.size > buffer.len() {
+        return Err(Error::BufferLength { what: call, expected: read.size, found: buffer.len() });
+    }
+    Ok(read)
+}
+
+/// Reads the stored bytes of the chunk whose first element is at `offset`, filters not undone
+/// (`H5Dread_chunk`).
+///
+/// Before HDF5 2.0 libhdf5 is not told the size of the buffer and copies as many bytes as the chunk
+/// index says, so that number is asked for first. Without filters [`chunk_storage_size`] gives another
+/// number than that, and only the slow [`chunk_info`] gives it.
+///
+/// # Errors
+/// [`Error::BufferLength`] when `buffer` is too short, with the bytes needed; [`Error::Call`] when the
+/// chunk is not stored; [`Error::Rank`]; [`Error::Limit`].
+#[cfg(not(hdf5_2_0))]
+pub fn read_chunk(
+    lock: &Lock,
+    dataset: &Dataset,
+    offset: &[u64],
+    buffer: &mut [u8],
+) -> Result<ReadChunk, Error> {
+    let call = "H5Dread_chunk";
+    let creation = super::creation(lock, dataset)?;
+    let stored = if crate::h5p::filter_count(lock, &creation)? == 0 {
+        chunk_info(lock, dataset, offset)?.map_or(0, |info| info.size)
+    } else {
+        chunk_storage_size(lock, dataset, offset)?
+    };
+    let size = crate::memory::total("a stored chunk", stored, 1)?;
+    if size > buffer.len() {
+        return Err(Error::BufferLength { what: call, expected: size, found: buffer.len() });
+    }
+    let mut filter_mask = 0;
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis. The bytes copied
+    // are those that the index entry of the chunk tells, which was looked up just before, under the
+    // same lock, and is kept in the dataset's cache of the last chunk; `buffer` has room for them.
+    let status = unsafe {
+        hdf5_sys::h5d::H5Dread_chunk1(
+            dataset.id.raw(),
+            H5P_DEFAULT,
+            offset.as_ptr(),
+            &mut filter_mask,
+            buffer.as_mut_ptr().cast(),
+        )
+    };
+    check(lock, call, status)?;
+    Ok(ReadChunk { size, filter_mask })
+}

@@ -1,0 +1,20 @@
+//! H5G: groups.
+
+use hdf5_sys::h5p::H5P_DEFAULT;
+
+use crate::error::Error;
+use crate::id::{Container, Group, Id};
+use crate::lock::Lock;
+use crate::text::c_string;
+
+/// Opens the group at `path`, seen from `at` (`H5Gopen2`).
+///
+/// # Errors
+/// [`Error::Call`] when there is none; [`Error::InteriorNul`].
+pub fn open<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Group, Error> {
+    let path = c_string(path)?;
+    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte.
+    let id = unsafe { hdf5_sys::h5g::H5Gopen2(at.raw(), path.as_ptr(), H5P_DEFAULT) };
+    // SAFETY: H5Gopen2 returned it, fresh or negative.
+    unsafe { Id::from_call(lock, "H5Gopen2", id) }
+}

@@ -1,0 +1,141 @@
+//! H5L: links, the names of objects.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use hdf5_sys::h5::{H5_INDEX_NAME, H5_ITER_INC, herr_t};
+use hdf5_sys::h5i::hid_t;
+use hdf5_sys::h5p::H5P_DEFAULT;
+
+use crate::error::{Error, check, check_truth, failure};
+use crate::id::{Container, Id};
+use crate::lock::Lock;
+use crate::sys;
+use crate::text::c_string;
+
+/// What a link leads to, without following it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// An object of this file.
+    Hard {
+        /// Address of the object's header in bytes from the base address: the user block is not counted.
+        address: u64,
+    },
+    /// A path in this file, which may lead nowhere.
+    Soft,
+    /// A path in another file.
+    External,
+    /// A link of a class that some program defined.
+    UserDefined,
+}
+
+/// Whether there is a link at `path`, seen from `at` (`H5Lexists`).
+///
+/// Asks for the links on the way one after the other, so that a missing one is no failure. The link
+/// may be soft and lead nowhere. The root group, `/`, exists.
+///
+/// # Errors
+/// [`Error::Call`] when something on the way is no group; [`Error::InteriorNul`].
+pub fn exists<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<bool, Error> {
+    for (end, _) in path.match_indices('/').chain([(path.len(), "")]) {
+        let part = &path[..end];
+        if part.is_empty() || part.ends_with('/') || part == "." {
+            continue;
+        }
+        let part = c_string(part)?;
+        // SAFETY: the lock is held; `at` is live, `part` ends in a zero byte.
+        let found = unsafe { hdf5_sys::h5l::H5Lexists(at.raw(), part.as_ptr(), H5P_DEFAULT) };
+        if !check_truth(lock, "H5Lexists", found)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What the link at `path` is, seen from `at` (`H5Lget_info`).
+///
+/// Reads the group that holds the link, not the object it leads to. The root group has no link.
+///
+/// # Errors
+/// [`Error::Call`] when there is none; [`Error::InteriorNul`].
+pub fn link<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Link, Error> {
+    let path = c_string(path)?;
+    let mut info = MaybeUninit::<sys::LinkInfo>::zeroed();
+    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the struct.
+    let status =
+        unsafe { sys::H5Lget_info(at.raw(), path.as_ptr(), info.as_mut_ptr(), H5P_DEFAULT) };
+    check(lock, "H5Lget_info", status)?;
+    // SAFETY: it was zeroed, which is a valid value, and then filled by the call.
+    let info = unsafe { info.assume_init() };
+    Ok(match info.kind {
+        // H5L_TYPE_HARD, H5L_TYPE_SOFT and H5L_TYPE_EXTERNAL of H5Lpublic.h.
+        0 => Link::Hard { address: crate::h5o::address_of(lock, at, info.target)? },
+        1 => Link::Soft,
+        64 => Link::External,
+        _ => Link::UserDefined,
+    })
+}
+
+/// Names of the links in a group, in ascending order of their bytes (`H5Literate`).
+///
+/// # Errors
+/// [`Error::Call`]; [`Error::NotUtf8`].
+pub fn names<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<String>, Error> {
+    let mut collected = Collected { names: Vec::new(), failure: None };
+    // SAFETY: the lock is held; `group` is live; `collect` gets back the pointer to `collected`, which
+    // outlives the call and is not touched during it.
+    let status = unsafe {
+        sys::H5Literate(
+            group.raw(),
+            H5_INDEX_NAME as i32,
+            H5_ITER_INC as i32,
+            ptr::null_mut(),
+            Some(collect),
+            (&raw mut collected).cast(),
+        )
+    };
+    match collected.failure {
+        Some(error) => Err(error),
+        None if status < 0 => Err(failure(lock, "H5Literate")),
+        None => Ok(collected.names),
+    }
+}
+
+/// What `collect` has gathered so far.
+struct Collected {
+    names: Vec<String>,
+    failure: Option<Error>,
+}
+
+/// Appends the name of one link to the `Collected` behind `data`.
+unsafe extern "C" fn collect(
+    _group: hid_t,
+    name: *const c_char,
+    _info: *const sys::LinkInfo,
+    data: *mut c_void,
+) -> herr_t {
+    // SAFETY: `data` is what `names` passed to the iteration, used by nobody else during it.
+    let collected = unsafe { &mut *data.cast::<Collected>() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: libhdf5 passes a name that ends in a zero byte.
+        let name = unsafe { CStr::from_ptr(name) };
+        match name.to_str() {
+            Ok(name) => {
+                collected.names.push(name.to_owned());
+                Ok(())
+            }
+            Err(_) => Err(Error::NotUtf8 {
+                what: "the name of a link",
+                name: name.to_string_lossy().into_owned(),
+            }),
+        }
+    }));
+    collected.failure = match outcome {
+        Ok(Ok(())) => return 0,
+        Ok(Err(error)) => Some(error),
+        Err(_) => Some(Error::CallbackPanicked { call: "H5Literate" }),
+    };
+    -1
+}

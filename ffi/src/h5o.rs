@@ -1,0 +1,109 @@
+//! H5O: objects by path, without opening them.
+//!
+//! Opening a virtual dataset decodes its whole mapping list; looking at its object header does not
+//! (`H5O__get_info_by_name` finds the location and reads the header, no more).
+
+use std::mem::MaybeUninit;
+
+use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS};
+use hdf5_sys::h5p::H5P_DEFAULT;
+
+use crate::error::{Error, check};
+use crate::id::{Container, Id};
+use crate::lock::Lock;
+use crate::sys;
+use crate::text::c_string;
+
+/// What kind of object a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObjectKind {
+    /// A group.
+    Group,
+    /// A dataset.
+    Dataset,
+    /// A datatype stored under a name.
+    NamedDatatype,
+    /// Anything else.
+    Other,
+}
+
+/// What an object header says about its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Object {
+    /// What kind of object it is.
+    pub kind: ObjectKind,
+    /// Address of its header in bytes from the base address: the user block is not counted.
+    pub address: u64,
+    /// Number of attributes.
+    pub attributes: u64,
+    /// Number of the open file it is in; two objects of one file have the same.
+    pub file_number: u64,
+}
+
+/// The object at `path`, seen from `at` (`H5Oget_info_by_name`). Links are followed.
+///
+/// # Errors
+/// [`Error::Call`] when there is none; [`Error::InteriorNul`].
+pub fn object<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Object, Error> {
+    let path = c_string(path)?;
+    let mut info = MaybeUninit::<sys::ObjectInfo>::zeroed();
+    let fields = H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS;
+    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the struct.
+    let status = unsafe {
+        sys::H5Oget_info_by_name(at.raw(), path.as_ptr(), info.as_mut_ptr(), fields, H5P_DEFAULT)
+    };
+    check(lock, "H5Oget_info_by_name", status)?;
+    // SAFETY: it was zeroed, which is a valid value, and then filled by the call.
+    let info = unsafe { info.assume_init() };
+    Ok(Object {
+        // H5O_TYPE_GROUP, H5O_TYPE_DATASET and H5O_TYPE_NAMED_DATATYPE of H5Opublic.h.
+        kind: match info.kind {
+            0 => ObjectKind::Group,
+            1 => ObjectKind::Dataset,
+            2 => ObjectKind::NamedDatatype,
+            _ => ObjectKind::Other,
+        },
+        address: address_of(lock, at, info.target)?,
+        attributes: info.attributes,
+        file_number: info.file_number,
+    })
+}
+
+/// Address of the header of the object at `path`, seen from `at`, in bytes from the base address: the
+/// user block is not counted.
+///
+/// # Errors
+/// As [`object`]; [`Error::OtherFile`] when an external link leads out of the file of `at`.
+pub fn address<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<u64, Error> {
+    let found = object(lock, at, path)?;
+    let here = object(lock, at, ".")?;
+    if found.file_number == here.file_number {
+        Ok(found.address)
+    } else {
+        Err(Error::OtherFile { path: path.to_owned() })
+    }
+}
+
+/// The address a token stands for.
+#[cfg(hdf5_tokens)]
+pub(crate) fn address_of<C: Container>(
+    lock: &Lock,
+    at: &Id<C>,
+    token: sys::Token,
+) -> Result<u64, Error> {
+    let mut address = 0;
+    // SAFETY: the lock is held; `at` is live, `address` a live integer.
+    let status = unsafe { sys::H5VLnative_token_to_addr(at.raw(), token, &mut address) };
+    check(lock, "H5VLnative_token_to_addr", status)?;
+    Ok(address)
+}
+
+/// The address a token stands for: before HDF5 1.12 the address itself.
+#[cfg(not(hdf5_tokens))]
+pub(crate) fn address_of<C: Container>(
+    _lock: &Lock,
+    _at: &Id<C>,
+    address: u64,
+) -> Result<u64, Error> {
+    Ok(address)
+}

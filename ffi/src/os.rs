@@ -1,0 +1,75 @@
+//! What is asked of the operating system directly: advice about files and memory.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use crate::error::Error;
+
+/// Tells the kernel that `length` bytes from `offset` of a file will be read soon
+/// (`posix_fadvise`, `POSIX_FADV_WILLNEED`), so that it reads them ahead.
+///
+/// # Errors
+/// [`Error::Os`]; [`Error::Limit`] for ranges that no file has.
+pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Error> {
+    let to_off = |number: u64| {
+        libc::off_t::try_from(number).map_err(|_| Error::Limit {
+            what: "the range of a file",
+            found: number,
+            limit: libc::off_t::MAX.unsigned_abs(),
+        })
+    };
+    let (start, bytes) = (to_off(offset)?, to_off(length)?);
+    // SAFETY: the descriptor is open while it is borrowed; the call touches no memory of ours.
+    let code =
+        unsafe { libc::posix_fadvise(file.as_raw_fd(), start, bytes, libc::POSIX_FADV_WILLNEED) };
+    match code {
+        0 => Ok(()),
+        code => {
+            Err(Error::Os { call: "posix_fadvise", source: io::Error::from_raw_os_error(code) })
+        }
+    }
+}
+
+/// Asks for huge pages under the whole pages of a buffer (`madvise`, `MADV_HUGEPAGE`).
+///
+/// Worth it for large buffers that were not touched yet. A buffer without a whole page is left alone,
+/// and so is every buffer where the system knows no such advice.
+///
+/// # Errors
+/// [`Error::Os`] when the kernel has no huge pages.
+pub fn advise_huge_pages(buffer: &mut [u8]) -> Result<(), Error> {
+    // SAFETY: asks for a constant of the system.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let Ok(page) = usize::try_from(page) else {
+        return Err(Error::Os { call: "sysconf", source: io::Error::last_os_error() });
+    };
+    let skipped = buffer.as_ptr().align_offset(page);
+    let Some(pages) = buffer.get_mut(skipped..).map(|rest| {
+        let whole = rest.len() - rest.len() % page;
+        &mut rest[..whole]
+    }) else {
+        return Ok(());
+    };
+    if pages.is_empty() {
+        return Ok(());
+    }
+    advise(pages)
+}
+
+#[cfg(target_os = "linux")]
+fn advise(pages: &mut [u8]) -> Result<(), Error> {
+    // SAFETY: the range is borrowed for writing and starts on a page; this advice changes which
+    // pages hold the bytes and not the bytes.
+    let status =
+        unsafe { libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE) };
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(Error::Os { call: "madvise", source: io::Error::last_os_error() })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise(_pages: &mut [u8]) -> Result<(), Error> {
+    Ok(())
+}
