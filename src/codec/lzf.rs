@@ -1,0 +1,209 @@
+//! Filter 32000, LZF as h5py stores it: one LibLZF stream a chunk, without a header.
+//!
+//! Grammar: `control < 32`: a run of `control + 1` literal bytes; else a match of `(control >> 5) + 2`
+//! bytes (with 7 in the top bits, one more byte is added to the length), whose distance minus one is
+//! `(control & 31) << 8 | next byte`.
+
+use super::buffer::Buffer;
+use super::error::{Corruption, Fault};
+
+const MAX_LITERALS: usize = 32;
+const MAX_DISTANCE: usize = 1 << 13;
+const MIN_MATCH: usize = 3;
+const MAX_MATCH: usize = (1 << 8) + (1 << 3);
+const TABLE_BITS: u32 = 14;
+
+/// Decodes one stream and gives the number of bytes written.
+pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
+    let mut rest = input;
+    let mut filled = 0;
+    while let Some((&control, tail)) = rest.split_first() {
+        let control = usize::from(control);
+        rest = if control < MAX_LITERALS {
+            let (literals, tail) =
+                tail.split_at_checked(control + 1).ok_or(Corruption::Truncated)?;
+            let room = out.get_mut(filled..filled + literals.len()).ok_or(Fault::TooLong)?;
+            room.copy_from_slice(literals);
+            filled += literals.len();
+            tail
+        } else {
+            let (mut length, mut tail) = (control >> 5, tail);
+            if length == 7 {
+                let (&more, after) = tail.split_first().ok_or(Corruption::Truncated)?;
+                length += usize::from(more);
+                tail = after;
+            }
+            let (&low, tail) = tail.split_first().ok_or(Corruption::Truncated)?;
+            let distance = ((control & 31) << 8 | usize::from(low)) + 1;
+            copy_match(out, filled, distance, length + 2)?;
+            filled += length + 2;
+            tail
+        };
+    }
+    Ok(filled)
+}
+
+/// Repeats `length` bytes from `distance` bytes before `filled`; the ranges may overlap.
+pub(super) fn copy_match(
+    out: &mut [u8],
+    filled: usize,
+    distance: usize,
+    length: usize,
+) -> Result<(), Fault> {
+    let start = filled.checked_sub(distance).ok_or(Corruption::Reference)?;
+    let end = filled.checked_add(length).ok_or(Fault::TooLong)?;
+    if end > out.len() {
+        return Err(Fault::TooLong);
+    }
+    if distance == 1 {
+        let byte = out[start];
+        out[filled..end].fill(byte);
+        return Ok(());
+    }
+    // A copied period doubles what the next step may copy.
+    let mut done = filled;
+    while done < end {
+        let step = (done - start).min(end - done);
+        out.copy_within(start..start + step, done);
+        done += step;
+    }
+    Ok(())
+}
+
+/// Encodes to one stream; incompressible input grows by at most one byte in 32.
+pub(super) fn encode(input: &[u8], out: &mut Buffer) -> Result<(), Fault> {
+    let bound = input.len() + input.len().div_ceil(MAX_LITERALS);
+    let mut writer = Writer { out: out.prepare(bound)?, len: 0 };
+    // Position + 1 of the last place each hash was seen; 0 is none.
+    let mut table = vec![0usize; 1 << TABLE_BITS];
+    let (mut literals, mut position) = (0, 0);
+    while let Some(&[a, b, c]) = input[position..].first_chunk::<MIN_MATCH>() {
+        let slot = &mut table[hash([a, b, c])];
+        let candidate = std::mem::replace(slot, position + 1);
+        let length = match candidate.checked_sub(1) {
+            Some(earlier) if position - earlier <= MAX_DISTANCE => {
+                match_length(&input[earlier..], &input[position..])
+            }
+            _ => 0,
+        };
+        if length < MIN_MATCH {
+            position += 1;
+            continue;
+        }
+        writer.literals(&input[literals..position])?;
+        writer.repeat(position + 1 - candidate, length)?;
+        position += length;
+        literals = position;
+    }
+    writer.literals(&input[literals..])?;
+    let written = writer.len;
+    out.set_len(written);
+    Ok(())
+}
+
+/// Length of the common start of two byte strings, at most what one match can hold.
+fn match_length(earlier: &[u8], here: &[u8]) -> usize {
+    let here = &here[..here.len().min(MAX_MATCH)];
+    here.iter().zip(earlier).take_while(|(a, b)| a == b).count()
+}
+
+fn hash([a, b, c]: [u8; MIN_MATCH]) -> usize {
+    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> (32 - TABLE_BITS);
+    // 14 bits fit every usize.
+    usize::try_from(hash).unwrap_or(0)
+}
+
+/// The items of a stream, written into a slice.
+struct Writer<'a> {
+    out: &'a mut [u8],
+    len: usize,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let end = self.len + bytes.len();
+        self.out.get_mut(self.len..end).ok_or(Fault::Encode)?.copy_from_slice(bytes);
+        self.len = end;
+        Ok(())
+    }
+
+    fn literals(&mut self, literals: &[u8]) -> Result<(), Fault> {
+        for run in literals.chunks(MAX_LITERALS) {
+            self.put(&[low_byte(run.len() - 1)])?;
+            self.put(run)?;
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, distance: usize, length: usize) -> Result<(), Fault> {
+        let [low, high] = [low_byte(distance - 1), low_byte((distance - 1) >> 8)];
+        match length - 2 {
+            short @ 0..7 => self.put(&[low_byte(short) << 5 | high, low]),
+            long => self.put(&[7 << 5 | high, low_byte(long - 7), low]),
+        }
+    }
+}
+
+/// The lowest 8 bits.
+fn low_byte(value: usize) -> u8 {
+    value.to_le_bytes()[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip(input: &[u8]) -> usize {
+        let mut encoded = Buffer::default();
+        encode(input, &mut encoded).unwrap();
+        let mut out = vec![0; input.len()];
+        assert_eq!(decode(encoded.filled(), &mut out), Ok(input.len()));
+        assert_eq!(out, input);
+        encoded.len()
+    }
+
+    #[test]
+    fn round_trips_at_every_length_of_run_and_match() {
+        for len in 0..700 {
+            round_trip(&vec![7; len]);
+            let mixed: Vec<u8> = (0..len).map(|i| low_byte(i * i / 3)).collect();
+            round_trip(&mixed);
+            // A period longer than the window.
+            let far: Vec<u8> = (0..len * 40).map(|i| low_byte(((i % 8191) * 31) >> 3)).collect();
+            round_trip(&far);
+        }
+    }
+
+    #[test]
+    fn constant_input_shrinks_to_one_match_in_264_bytes() {
+        assert!(round_trip(&[0; 26_400]) <= 100 * 3 + 3);
+    }
+
+    #[test]
+    fn incompressible_input_grows_by_one_byte_in_32() {
+        let noise: Vec<u8> = (0u32..3200)
+            .scan(1u32, |x, _| {
+                *x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                Some(x.to_be_bytes()[0])
+            })
+            .collect();
+        assert!(round_trip(&noise) <= 3300);
+    }
+
+    #[test]
+    fn broken_streams_are_refused() {
+        let mut out = [0; 8];
+        let table: &[(&[u8], Fault)] = &[
+            (&[3, 1, 2], Corruption::Truncated.into()),
+            (&[0xe0], Corruption::Truncated.into()),
+            (&[0xe0, 1], Corruption::Truncated.into()),
+            (&[0x20, 0], Corruption::Reference.into()),
+            (&[0, 1, 0x20, 1], Corruption::Reference.into()),
+            (&[0, 1, 0xe0, 1, 0], Fault::TooLong),
+            (&[8, 1, 2, 3, 4, 5, 6, 7, 8, 9], Fault::TooLong),
+        ];
+        for &(input, expected) in table {
+            assert_eq!(decode(input, &mut out), Err(expected), "{input:?}");
+        }
+    }
+}
