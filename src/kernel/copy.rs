@@ -1,0 +1,175 @@
+//! The loops themselves, over raw memory.
+
+use std::ptr::copy_nonoverlapping;
+
+use super::geometry::{Geometry, Loop};
+
+/// Copies every element of `geometry` from the chunk to the buffer.
+///
+/// # Safety
+/// With `E` bytes an element: for every element of `geometry`, `chunk` must be valid for reads of
+/// `E` bytes at the element's chunk offset times `E`, `buffer` for writes at its buffer position
+/// times `E`, no other thread may access those bytes of the buffer, and chunk and buffer must not
+/// overlap.
+pub(super) unsafe fn copy(
+    geometry: &Geometry<'_>,
+    chunk: *const u8,
+    buffer: *mut u8,
+    element_size: usize,
+) {
+    // SAFETY: the caller vouches for every element, and `walk` visits elements of the geometry only.
+    unsafe {
+        match element_size {
+            1 => walk_copy(geometry, chunk.cast::<[u8; 1]>(), buffer.cast()),
+            2 => walk_copy(geometry, chunk.cast::<[u8; 2]>(), buffer.cast()),
+            4 => walk_copy(geometry, chunk.cast::<[u8; 4]>(), buffer.cast()),
+            8 => walk_copy(geometry, chunk.cast::<[u8; 8]>(), buffer.cast()),
+            16 => walk_copy(geometry, chunk.cast::<[u8; 16]>(), buffer.cast()),
+            _ => walk(geometry, |from, to, inner| {
+                each(inner, from, to, |from, to| {
+                    copy_nonoverlapping(
+                        chunk.add(from * element_size),
+                        buffer.add(to * element_size),
+                        element_size,
+                    );
+                });
+            }),
+        }
+    }
+}
+
+/// Fills every element of `geometry` in the buffer with `value`.
+///
+/// # Safety
+/// For every element of `geometry`, `buffer` must be valid for writes of `value.len()` bytes at its
+/// buffer position times `value.len()`, and no other thread may access those bytes.
+pub(super) unsafe fn fill(geometry: &Geometry<'_>, value: &[u8], buffer: *mut u8) {
+    let element_size = value.len();
+    // SAFETY: as in `copy`; `value` has the bytes of one element.
+    unsafe {
+        walk(geometry, |from, to, inner| match inner {
+            Some(&Loop::Strided {
+                count,
+                buffer_step: 1,
+                ..
+            }) if value.iter().all(|&b| b == 0) => {
+                buffer
+                    .add(to * element_size)
+                    .write_bytes(0, count * element_size);
+            }
+            _ => each(inner, from, to, |_, to| {
+                copy_nonoverlapping(value.as_ptr(), buffer.add(to * element_size), element_size);
+            }),
+        });
+    }
+}
+
+/// # Safety
+/// As [`copy`], with elements of type `T`, which is a byte array and so has alignment 1.
+unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *mut T) {
+    // SAFETY: positions come from the geometry, whose elements the caller vouches for.
+    unsafe {
+        walk(geometry, |from, to, inner| match inner {
+            Some(&Loop::Strided {
+                count,
+                chunk_step: 1,
+                buffer_step: 1,
+            }) => {
+                copy_nonoverlapping(chunk.add(from), buffer.add(to), count);
+            }
+            Some(&Loop::Masked {
+                mask,
+                chunk_step,
+                buffer_step,
+            }) => {
+                // Every flag costs a store and no branch: what a false one stored is overwritten by
+                // the next true one, and a piece's last flag is true.
+                let mut to = to;
+                for (number, &chosen) in mask.iter().enumerate() {
+                    *buffer.add(to) = *chunk.add(from.wrapping_add(number * chunk_step));
+                    to += usize::from(chosen) * buffer_step;
+                }
+            }
+            _ => each(inner, from, to, |from, to| {
+                *buffer.add(to) = *chunk.add(from)
+            }),
+        });
+    }
+}
+
+/// Calls `visit(chunk offset, buffer position, innermost loop)` for each turn of the outer loops.
+fn walk(geometry: &Geometry<'_>, mut visit: impl FnMut(usize, usize, Option<&Loop<'_>>)) {
+    let (inner, outer) = match geometry.loops.split_last() {
+        Some((inner, outer)) => (Some(inner), outer),
+        None => (None, geometry.loops.as_slice()),
+    };
+    turn(
+        outer,
+        geometry.chunk_start,
+        geometry.buffer_start,
+        &mut |from, to| visit(from, to, inner),
+    );
+}
+
+fn turn(loops: &[Loop<'_>], from: usize, to: usize, visit: &mut impl FnMut(usize, usize)) {
+    match loops {
+        [] => visit(from, to),
+        // Written out for two loops: the most common depth needs no further recursion.
+        [only] => each(Some(only), from, to, visit),
+        [first, rest @ ..] => each(Some(first), from, to, |from, to| {
+            turn(rest, from, to, visit)
+        }),
+    }
+}
+
+/// Calls `visit(chunk offset, buffer position)` for each element of one loop. Chunk offsets wrap: a
+/// rebased start lies below 0 until the offsets of all loops are added.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "positions of elements in memory, which fit usize"
+)]
+fn each(one: Option<&Loop<'_>>, from: usize, to: usize, mut visit: impl FnMut(usize, usize)) {
+    match one {
+        None => visit(from, to),
+        Some(&Loop::Strided {
+            count,
+            chunk_step,
+            buffer_step,
+        }) => {
+            for number in 0..count {
+                let across = buffer_step.wrapping_mul(number.cast_signed());
+                visit(
+                    from.wrapping_add(number * chunk_step),
+                    to.wrapping_add_signed(across),
+                );
+            }
+        }
+        Some(&Loop::Listed {
+            offsets,
+            chunk_step,
+            positions,
+            buffer_step,
+        }) => {
+            for (&offset, &position) in offsets.iter().zip(positions) {
+                visit(
+                    from.wrapping_add(offset as usize * chunk_step),
+                    to + position as usize * buffer_step,
+                );
+            }
+        }
+        Some(&Loop::Masked {
+            mask,
+            chunk_step,
+            buffer_step,
+        }) => {
+            let mut to = to;
+            for (number, &chosen) in mask.iter().enumerate() {
+                if chosen {
+                    visit(from.wrapping_add(number * chunk_step), to);
+                    to += buffer_step;
+                }
+            }
+        }
+    }
+}

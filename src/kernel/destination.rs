@@ -1,0 +1,199 @@
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::KernelError;
+use super::copy::{copy, fill};
+use super::geometry::{Geometry, Run};
+use crate::plan::{ReadPlan, Transfer, Transfers};
+
+/// The buffer of one read, open to several threads: each takes batches of transfers and alone may
+/// write their elements.
+#[derive(Debug)]
+pub struct Destination<'d, 'p> {
+    plan: &'d ReadPlan<'p>,
+    buffer: *mut u8,
+    element_size: usize,
+    /// Number of the first transfer that nobody took yet.
+    next: AtomicU64,
+    exclusive: PhantomData<&'d mut [u8]>,
+}
+
+// SAFETY: the buffer is borrowed exclusively for 'd, and shared access writes to it only through
+// batches. `take` hands every transfer out once, and no two transfers of a plan share a buffer
+// position (guarantee "Once" of the plan module), so no byte is written by two threads.
+unsafe impl Sync for Destination<'_, '_> {}
+// SAFETY: as above; nothing is tied to the thread that made it.
+unsafe impl Send for Destination<'_, '_> {}
+
+impl<'d, 'p> Destination<'d, 'p> {
+    /// Opens `buffer` for the transfers of `plan`, whose elements have `element_size` bytes.
+    ///
+    /// # Errors
+    /// [`KernelError::BufferSize`] unless the buffer has exactly the bytes of the result.
+    pub fn new(
+        plan: &'d ReadPlan<'p>,
+        buffer: &'d mut [u8],
+        element_size: usize,
+    ) -> Result<Self, KernelError> {
+        let expected = plan.output_count().saturating_mul(element_size as u64);
+        if buffer.len() as u64 != expected {
+            return Err(KernelError::BufferSize {
+                expected,
+                found: buffer.len() as u64,
+            });
+        }
+        Ok(Self {
+            plan,
+            buffer: buffer.as_mut_ptr(),
+            element_size,
+            next: AtomicU64::new(0),
+            exclusive: PhantomData,
+        })
+    }
+
+    /// The plan whose transfers are handed out.
+    pub fn plan(&self) -> &'d ReadPlan<'p> {
+        self.plan
+    }
+
+    /// Takes up to `most` of the transfers that nobody took yet; `None` when all are taken.
+    pub fn take(&self, most: u64) -> Option<Batch<'_, 'p>> {
+        let most = most.max(1);
+        // `fetch_update` keeps the counter from passing the end, so it cannot wrap.
+        let start = self
+            .next
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
+                (next < self.plan.len()).then(|| next.saturating_add(most).min(self.plan.len()))
+            })
+            .ok()?;
+        let range = start..start.saturating_add(most).min(self.plan.len());
+        Some(Batch {
+            transfers: self.plan.transfers_in(range.clone()),
+            range,
+            plan: self.plan,
+            buffer: self.buffer,
+            element_size: self.element_size,
+            exclusive: PhantomData,
+        })
+    }
+}
+
+/// Consecutive transfers that one thread has taken.
+#[derive(Debug)]
+pub struct Batch<'b, 'p> {
+    transfers: Transfers<'b, 'p>,
+    range: Range<u64>,
+    plan: &'b ReadPlan<'p>,
+    buffer: *mut u8,
+    element_size: usize,
+    exclusive: PhantomData<&'b mut [u8]>,
+}
+
+impl<'b, 'p> Batch<'b, 'p> {
+    /// Walks the batch's transfers from the first one, to look ahead.
+    pub fn transfers(&self) -> Transfers<'b, 'p> {
+        self.plan.transfers_in(self.range.clone())
+    }
+
+    /// The next transfer together with its part of the buffer.
+    pub fn advance(&mut self) -> Option<Slot<'_>> {
+        let transfer = self.transfers.advance()?;
+        Some(Slot {
+            transfer,
+            buffer: self.buffer,
+            element_size: self.element_size,
+            exclusive: PhantomData,
+        })
+    }
+
+    /// The bytes of the next `count` transfers, which are used up, if they lie one after the other in
+    /// the buffer and each in its chunk; else `None`.
+    pub fn advance_run(&mut self, count: u64) -> Option<&mut [u8]> {
+        let mut run: Option<Range<usize>> = None;
+        for _ in 0..count {
+            let next = Run::of(&self.transfers.advance()?)?;
+            match &mut run {
+                Some(run) if run.end == next.buffer => run.end += next.count,
+                Some(_) => return None,
+                None => run = Some(next.buffer..next.buffer + next.count),
+            }
+        }
+        let run = run?;
+        // SAFETY: the elements of `run` are those of transfers of this batch, inside the buffer
+        // (guarantee "Inside" and the length checked in `Destination::new`). No other batch
+        // reaches them, and the batch stays mutably borrowed while the slice lives.
+        Some(unsafe {
+            std::slice::from_raw_parts_mut(
+                self.buffer.add(run.start * self.element_size),
+                run.len() * self.element_size,
+            )
+        })
+    }
+}
+
+/// One transfer and the elements of the buffer that belong to it.
+#[derive(Debug)]
+pub struct Slot<'s> {
+    transfer: Transfer<'s>,
+    buffer: *mut u8,
+    element_size: usize,
+    exclusive: PhantomData<&'s mut [u8]>,
+}
+
+impl<'s> Slot<'s> {
+    /// The transfer.
+    pub fn transfer(&self) -> &Transfer<'s> {
+        &self.transfer
+    }
+
+    /// Writes the transfer's elements from `chunk`, the chunk's bytes from the element `first` on.
+    ///
+    /// # Errors
+    /// [`KernelError::ChunkSize`] if `chunk` does not hold every element of the transfer.
+    pub fn copy_from(&mut self, chunk: &[u8], first: u64) -> Result<(), KernelError> {
+        let needed = self.transfer.chunk_span();
+        let found = first..first.saturating_add((chunk.len() / self.element_size.max(1)) as u64);
+        if needed.start < found.start || needed.end > found.end {
+            return Err(KernelError::ChunkSize { needed, found });
+        }
+        let mut geometry = Geometry::of(&self.transfer);
+        // `first` is at most an offset into a chunk, which fits memory.
+        geometry.rebase(usize::try_from(first).unwrap_or(usize::MAX));
+        // SAFETY: chunk offsets lie in the span that `chunk` was just shown to cover; buffer positions
+        // lie inside the buffer (guarantee "Inside", length checked in `Destination::new`) and belong
+        // to this transfer alone (guarantee "Once"); the buffer is borrowed exclusively, so `chunk`
+        // cannot be part of it.
+        unsafe { copy(&geometry, chunk.as_ptr(), self.buffer, self.element_size) };
+        Ok(())
+    }
+
+    /// Writes `value`, the bytes of one element, to every element of the transfer.
+    ///
+    /// # Errors
+    /// [`KernelError::FillSize`] if `value` is not one element.
+    pub fn fill(&mut self, value: &[u8]) -> Result<(), KernelError> {
+        if value.len() != self.element_size {
+            return Err(KernelError::FillSize {
+                expected: self.element_size,
+                found: value.len(),
+            });
+        }
+        // SAFETY: buffer positions as in `copy_from`; `value` has the size of an element.
+        unsafe { fill(&Geometry::of(&self.transfer), value, self.buffer) };
+        Ok(())
+    }
+
+    /// The transfer's part of the buffer, if its elements lie one after the other both there and in the
+    /// chunk.
+    pub fn contiguous(&mut self) -> Option<&mut [u8]> {
+        let run = Run::of(&self.transfer)?;
+        // SAFETY: as in `Batch::advance_run`, for one transfer.
+        Some(unsafe {
+            std::slice::from_raw_parts_mut(
+                self.buffer.add(run.buffer * self.element_size),
+                run.count * self.element_size,
+            )
+        })
+    }
+}
