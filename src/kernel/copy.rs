@@ -48,14 +48,8 @@ pub(super) unsafe fn fill(geometry: &Geometry<'_>, value: &[u8], buffer: *mut u8
     // SAFETY: as in `copy`; `value` has the bytes of one element.
     unsafe {
         walk(geometry, |from, to, inner| match inner {
-            Some(&Loop::Strided {
-                count,
-                buffer_step: 1,
-                ..
-            }) if value.iter().all(|&b| b == 0) => {
-                buffer
-                    .add(to * element_size)
-                    .write_bytes(0, count * element_size);
+            Some(&Loop::Strided { count, buffer_step: 1, .. }) if value.iter().all(|&b| b == 0) => {
+                buffer.add(to * element_size).write_bytes(0, count * element_size);
             }
             _ => each(inner, from, to, |_, to| {
                 copy_nonoverlapping(value.as_ptr(), buffer.add(to * element_size), element_size);
@@ -70,18 +64,10 @@ unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *
     // SAFETY: positions come from the geometry, whose elements the caller vouches for.
     unsafe {
         walk(geometry, |from, to, inner| match inner {
-            Some(&Loop::Strided {
-                count,
-                chunk_step: 1,
-                buffer_step: 1,
-            }) => {
+            Some(&Loop::Strided { count, chunk_step: 1, buffer_step: 1 }) => {
                 copy_nonoverlapping(chunk.add(from), buffer.add(to), count);
             }
-            Some(&Loop::Masked {
-                mask,
-                chunk_step,
-                buffer_step,
-            }) => {
+            Some(&Loop::Masked { mask, chunk_step, buffer_step }) => {
                 // Every flag costs a store and no branch: what a false one stored is overwritten by
                 // the next true one, and a piece's last flag is true.
                 let mut to = to;
@@ -90,9 +76,7 @@ unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *
                     to += usize::from(chosen) * buffer_step;
                 }
             }
-            _ => each(inner, from, to, |from, to| {
-                *buffer.add(to) = *chunk.add(from)
-            }),
+            _ => each(inner, from, to, |from, to| *buffer.add(to) = *chunk.add(from)),
         });
     }
 }
@@ -103,12 +87,9 @@ fn walk(geometry: &Geometry<'_>, mut visit: impl FnMut(usize, usize, Option<&Loo
         Some((inner, outer)) => (Some(inner), outer),
         None => (None, geometry.loops.as_slice()),
     };
-    turn(
-        outer,
-        geometry.chunk_start,
-        geometry.buffer_start,
-        &mut |from, to| visit(from, to, inner),
-    );
+    turn(outer, geometry.chunk_start, geometry.buffer_start, &mut |from, to| {
+        visit(from, to, inner)
+    });
 }
 
 fn turn(loops: &[Loop<'_>], from: usize, to: usize, visit: &mut impl FnMut(usize, usize)) {
@@ -116,9 +97,7 @@ fn turn(loops: &[Loop<'_>], from: usize, to: usize, visit: &mut impl FnMut(usize
         [] => visit(from, to),
         // Written out for two loops: the most common depth needs no further recursion.
         [only] => each(Some(only), from, to, visit),
-        [first, rest @ ..] => each(Some(first), from, to, |from, to| {
-            turn(rest, from, to, visit)
-        }),
+        [first, rest @ ..] => each(Some(first), from, to, |from, to| turn(rest, from, to, visit)),
     }
 }
 
@@ -132,25 +111,13 @@ fn turn(loops: &[Loop<'_>], from: usize, to: usize, visit: &mut impl FnMut(usize
 fn each(one: Option<&Loop<'_>>, from: usize, to: usize, mut visit: impl FnMut(usize, usize)) {
     match one {
         None => visit(from, to),
-        Some(&Loop::Strided {
-            count,
-            chunk_step,
-            buffer_step,
-        }) => {
+        Some(&Loop::Strided { count, chunk_step, buffer_step }) => {
             for number in 0..count {
                 let across = buffer_step.wrapping_mul(number.cast_signed());
-                visit(
-                    from.wrapping_add(number * chunk_step),
-                    to.wrapping_add_signed(across),
-                );
+                visit(from.wrapping_add(number * chunk_step), to.wrapping_add_signed(across));
             }
         }
-        Some(&Loop::Listed {
-            offsets,
-            chunk_step,
-            positions,
-            buffer_step,
-        }) => {
+        Some(&Loop::Listed { offsets, chunk_step, positions, buffer_step }) => {
             for (&offset, &position) in offsets.iter().zip(positions) {
                 visit(
                     from.wrapping_add(offset as usize * chunk_step),
@@ -158,11 +125,7 @@ fn each(one: Option<&Loop<'_>>, from: usize, to: usize, mut visit: impl FnMut(us
                 );
             }
         }
-        Some(&Loop::Masked {
-            mask,
-            chunk_step,
-            buffer_step,
-        }) => {
+        Some(&Loop::Masked { mask, chunk_step, buffer_step }) => {
             let mut to = to;
             for (number, &chosen) in mask.iter().enumerate() {
                 if chosen {

@@ -38,10 +38,7 @@ impl<'d, 'p> Destination<'d, 'p> {
     ) -> Result<Self, KernelError> {
         let expected = plan.output_count().saturating_mul(element_size as u64);
         if buffer.len() as u64 != expected {
-            return Err(KernelError::BufferSize {
-                expected,
-                found: buffer.len() as u64,
-            });
+            return Err(KernelError::BufferSize { expected, found: buffer.len() as u64 });
         }
         Ok(Self {
             plan,
@@ -174,10 +171,7 @@ impl<'s> Slot<'s> {
     /// [`KernelError::FillSize`] if `value` is not one element.
     pub fn fill(&mut self, value: &[u8]) -> Result<(), KernelError> {
         if value.len() != self.element_size {
-            return Err(KernelError::FillSize {
-                expected: self.element_size,
-                found: value.len(),
-            });
+            return Err(KernelError::FillSize { expected: self.element_size, found: value.len() });
         }
         // SAFETY: buffer positions as in `copy_from`; `value` has the size of an element.
         unsafe { fill(&Geometry::of(&self.transfer), value, self.buffer) };

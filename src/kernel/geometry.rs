@@ -6,22 +6,9 @@ use crate::plan::{Piece, Transfer};
 /// One loop of a copy. Steps are in elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Loop<'t> {
-    Strided {
-        count: usize,
-        chunk_step: usize,
-        buffer_step: isize,
-    },
-    Listed {
-        offsets: &'t [u64],
-        chunk_step: usize,
-        positions: &'t [u64],
-        buffer_step: usize,
-    },
-    Masked {
-        mask: &'t [bool],
-        chunk_step: usize,
-        buffer_step: usize,
-    },
+    Strided { count: usize, chunk_step: usize, buffer_step: isize },
+    Listed { offsets: &'t [u64], chunk_step: usize, positions: &'t [u64], buffer_step: usize },
+    Masked { mask: &'t [bool], chunk_step: usize, buffer_step: usize },
 }
 
 /// Where a copy begins, in elements, and its loops, the outermost first. The start in the chunk is
@@ -44,25 +31,12 @@ impl<'t> Geometry<'t> {
         reason = "positions of elements in memory, which has at most isize::MAX bytes"
     )]
     pub(super) fn of(transfer: &Transfer<'t>) -> Self {
-        let mut geometry = Self {
-            chunk_start: 0,
-            buffer_start: 0,
-            loops: PerAxis::new(),
-        };
-        let strides = transfer
-            .chunk_strides()
-            .iter()
-            .zip(transfer.buffer_strides());
+        let mut geometry = Self { chunk_start: 0, buffer_start: 0, loops: PerAxis::new() };
+        let strides = transfer.chunk_strides().iter().zip(transfer.buffer_strides());
         for (piece, (&in_chunk, &in_buffer)) in transfer.pieces().iter().zip(strides) {
             let (in_chunk, in_buffer) = (in_chunk as usize, in_buffer as usize);
             match *piece {
-                Piece::Strided {
-                    offset,
-                    stride,
-                    count,
-                    position,
-                    reversed,
-                } => {
+                Piece::Strided { offset, stride, count, position, reversed } => {
                     geometry.chunk_start += offset as usize * in_chunk;
                     geometry.buffer_start += position as usize * in_buffer;
                     let step = in_buffer as isize;
@@ -78,12 +52,7 @@ impl<'t> Geometry<'t> {
                     positions,
                     buffer_step: in_buffer,
                 }),
-                Piece::Masked {
-                    offset,
-                    mask,
-                    position,
-                    ..
-                } => {
+                Piece::Masked { offset, mask, position, .. } => {
                     geometry.chunk_start += offset as usize * in_chunk;
                     geometry.buffer_start += position as usize * in_buffer;
                     geometry.loops.push(Loop::Masked {
@@ -103,22 +72,14 @@ impl<'t> Geometry<'t> {
     }
 
     fn push(&mut self, inner: Loop<'t>) {
-        let Loop::Strided {
-            count,
-            chunk_step,
-            buffer_step,
-        } = inner
-        else {
+        let Loop::Strided { count, chunk_step, buffer_step } = inner else {
             return;
         };
         if count == 1 {
             return;
         }
-        if let Some(Loop::Strided {
-            count: outer,
-            chunk_step: over,
-            buffer_step: across,
-        }) = self.loops.last_mut()
+        if let Some(Loop::Strided { count: outer, chunk_step: over, buffer_step: across }) =
+            self.loops.last_mut()
         {
             // Both factors are positions in memory, which fit isize.
             let buffer_extent = buffer_step.wrapping_mul(count.cast_signed());
@@ -135,20 +96,10 @@ impl<'t> Geometry<'t> {
     pub(super) fn run(&self) -> Option<Run> {
         let count = match self.loops.as_slice() {
             [] => 1,
-            &[
-                Loop::Strided {
-                    count,
-                    chunk_step: 1,
-                    buffer_step: 1,
-                },
-            ] => count,
+            &[Loop::Strided { count, chunk_step: 1, buffer_step: 1 }] => count,
             _ => return None,
         };
-        Some(Run {
-            chunk: self.chunk_start,
-            buffer: self.buffer_start,
-            count,
-        })
+        Some(Run { chunk: self.chunk_start, buffer: self.buffer_start, count })
     }
 }
 

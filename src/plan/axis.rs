@@ -32,25 +32,14 @@ impl StridedAxis {
         let reversed = step < 0 && count > 1;
         let step = step.unsigned_abs();
         // The steps from the first to the last element stay inside the axis.
-        let extent = if count == 0 {
-            0
-        } else {
-            step.saturating_mul(count - 1)
-        };
+        let extent = if count == 0 { 0 } else { step.saturating_mul(count - 1) };
         let first = if reversed { start - extent } else { start };
         let touched = match count {
             0 => 0,
             _ if step <= chunk => (first + extent) / chunk - first / chunk + 1,
             _ => count,
         };
-        Self {
-            first,
-            step,
-            count,
-            chunk,
-            touched,
-            reversed,
-        }
+        Self { first, step, count, chunk, touched, reversed }
     }
 
     /// Position among the selected elements of the first one in the `nth` touched chunk.
@@ -68,18 +57,8 @@ impl StridedAxis {
     /// The piece that begins at `offset` in its chunk, where `rest` selected elements are left.
     fn piece(&self, rest: u64, offset: u64) -> Piece<'static> {
         let count = self.count_from(offset).min(rest);
-        let position = if self.reversed {
-            rest - 1
-        } else {
-            self.count - rest
-        };
-        Piece::Strided {
-            offset,
-            stride: self.step,
-            count,
-            position,
-            reversed: self.reversed,
-        }
+        let position = if self.reversed { rest - 1 } else { self.count - rest };
+        Piece::Strided { offset, stride: self.step, count, position, reversed: self.reversed }
     }
 }
 
@@ -114,13 +93,7 @@ impl<'p> AxisPlan<'p> {
             }
             Self::Grouped(groups) => {
                 let group = groups[groups.len() - 1 - usize::try_from(left).unwrap_or(0)];
-                (
-                    AxisCursor {
-                        left,
-                        chunk: group.chunk,
-                    },
-                    group.piece,
-                )
+                (AxisCursor { left, chunk: group.chunk }, group.piece)
             }
         }
     }
@@ -147,13 +120,7 @@ impl StridedAxis {
     /// loop of every plan of slices.
     #[inline]
     fn advance(&self, chunk: &mut u64, piece: &mut Piece<'_>) {
-        let Piece::Strided {
-            offset,
-            count,
-            position,
-            ..
-        } = piece
-        else {
+        let Piece::Strided { offset, count, position, .. } = piece else {
             return;
         };
         *chunk += 1;
@@ -177,10 +144,6 @@ impl StridedAxis {
     #[inline]
     fn count_from(&self, offset: u64) -> u64 {
         let room = self.chunk - offset;
-        if self.step == 1 {
-            room
-        } else {
-            (room - 1) / self.step + 1
-        }
+        if self.step == 1 { room } else { (room - 1) / self.step + 1 }
     }
 }

@@ -43,30 +43,13 @@ fn write_joined<T>(
 
 fn write_offsets(f: &mut Formatter<'_>, piece: &Piece<'_>) -> fmt::Result {
     match *piece {
-        Piece::Strided {
-            offset, count: 1, ..
-        } => write!(f, "{offset}"),
-        Piece::Strided {
-            offset,
-            stride: 1,
-            count,
-            ..
-        } => write!(f, "{offset}:{}", offset + count),
+        Piece::Strided { offset, count: 1, .. } => write!(f, "{offset}"),
+        Piece::Strided { offset, stride: 1, count, .. } => write!(f, "{offset}:{}", offset + count),
         Piece::Strided { stride, .. } => {
-            write!(
-                f,
-                "{}:{}:{stride}",
-                piece.first_offset(),
-                piece.last_offset() + 1
-            )
+            write!(f, "{}:{}:{stride}", piece.first_offset(), piece.last_offset() + 1)
         }
         Piece::Listed { offsets, .. } => write_list(f, offsets),
-        Piece::Masked {
-            offset,
-            mask,
-            count,
-            ..
-        } => {
+        Piece::Masked { offset, mask, count, .. } => {
             write!(f, "{count} of {offset}:{}", offset + mask.len() as u64)
         }
     }
@@ -74,25 +57,14 @@ fn write_offsets(f: &mut Formatter<'_>, piece: &Piece<'_>) -> fmt::Result {
 
 fn write_positions(f: &mut Formatter<'_>, piece: &Piece<'_>) -> fmt::Result {
     match *piece {
-        Piece::Strided {
-            position, count: 1, ..
-        } => write!(f, "{position}"),
+        Piece::Strided { position, count: 1, .. } => write!(f, "{position}"),
         // The stop of a reversed slice that ends at position 0 is left out, as NumPy has it.
-        Piece::Strided {
-            position,
-            count,
-            reversed: true,
-            ..
-        } => match position.checked_sub(count) {
+        Piece::Strided { position, count, reversed: true, .. } => match position.checked_sub(count)
+        {
             Some(stop) => write!(f, "{position}:{stop}:-1"),
             None => write!(f, "{position}::-1"),
         },
-        Piece::Strided {
-            position, count, ..
-        }
-        | Piece::Masked {
-            position, count, ..
-        } => {
+        Piece::Strided { position, count, .. } | Piece::Masked { position, count, .. } => {
             write!(f, "{position}:{}", position + count)
         }
         Piece::Listed { positions, .. } => write_list(f, positions),
@@ -101,9 +73,7 @@ fn write_positions(f: &mut Formatter<'_>, piece: &Piece<'_>) -> fmt::Result {
 
 fn write_list(f: &mut Formatter<'_>, items: &[u64]) -> fmt::Result {
     f.write_str("[")?;
-    write_joined(f, &items[..items.len().min(LISTED)], |f, item| {
-        write!(f, "{item}")
-    })?;
+    write_joined(f, &items[..items.len().min(LISTED)], |f, item| write!(f, "{item}"))?;
     if items.len() > LISTED {
         write!(f, ", ... {} in all", items.len())?;
     }

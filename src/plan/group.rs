@@ -36,10 +36,7 @@ pub(super) fn group_keys<'p>(
     let mut position = 0;
     let picks = arena.alloc_slice_fill_iter(keys.map(|key| {
         position += 1;
-        Pick {
-            key,
-            position: position - 1,
-        }
+        Pick { key, position: position - 1 }
     }));
     if !picks.is_sorted() {
         picks.sort_unstable();
@@ -71,32 +68,16 @@ fn simplest<'p>(offsets: &'p [u64], positions: &'p [u64]) -> Piece<'p> {
     };
     let count = offsets.len() as u64;
     if count == 1 {
-        return Piece::Strided {
-            offset,
-            stride: 1,
-            count,
-            position,
-            reversed: false,
-        };
+        return Piece::Strided { offset, stride: 1, count, position, reversed: false };
     }
     let stride = offsets[1] - offset;
     let reversed = positions[1] < position;
     let even = offsets.windows(2).all(|pair| pair[1] - pair[0] == stride);
-    let consecutive = positions.windows(2).all(|pair| {
-        if reversed {
-            pair[0] == pair[1] + 1
-        } else {
-            pair[0] + 1 == pair[1]
-        }
-    });
+    let consecutive = positions
+        .windows(2)
+        .all(|pair| if reversed { pair[0] == pair[1] + 1 } else { pair[0] + 1 == pair[1] });
     if stride > 0 && even && consecutive {
-        Piece::Strided {
-            offset,
-            stride,
-            count,
-            position,
-            reversed,
-        }
+        Piece::Strided { offset, stride, count, position, reversed }
     } else {
         listed
     }
@@ -105,10 +86,7 @@ fn simplest<'p>(offsets: &'p [u64], positions: &'p [u64]) -> Piece<'p> {
 /// Groups the true elements of a mask over one axis. Only the touched chunks cost memory.
 pub(super) fn group_mask<'p>(arena: &'p Bump, mask: &'p [bool], chunk: u64) -> &'p [Group<'p>] {
     let step = usize::try_from(chunk).unwrap_or(usize::MAX);
-    let touched = mask
-        .chunks(step)
-        .filter(|part| part.contains(&true))
-        .count();
+    let touched = mask.chunks(step).filter(|part| part.contains(&true)).count();
     let mut position = 0;
     collect(
         arena,
@@ -120,26 +98,12 @@ pub(super) fn group_mask<'p>(arena: &'p Bump, mask: &'p [bool], chunk: u64) -> &
             let count: u64 = mask.iter().map(|&chosen| u64::from(chosen)).sum();
             let offset = first as u64;
             let piece = if count == mask.len() as u64 {
-                Piece::Strided {
-                    offset,
-                    stride: 1,
-                    count,
-                    position,
-                    reversed: false,
-                }
+                Piece::Strided { offset, stride: 1, count, position, reversed: false }
             } else {
-                Piece::Masked {
-                    offset,
-                    mask,
-                    count,
-                    position,
-                }
+                Piece::Masked { offset, mask, count, position }
             };
             position += count;
-            Some(Group {
-                chunk: number as u64,
-                piece,
-            })
+            Some(Group { chunk: number as u64, piece })
         }),
     )
 }

@@ -83,19 +83,14 @@ impl<'p> ReadPlan<'p> {
         let chunk_count = element_count(chunk_shape)?;
         let grid = chunk_grid(shape, chunk_shape)?;
         // Keys of elements count whole chunks, so the padded dataset must fit 64 bits too.
-        element_count(&grid)?
-            .checked_mul(chunk_count)
-            .ok_or(DimsError::Overflow)?;
+        element_count(&grid)?.checked_mul(chunk_count).ok_or(DimsError::Overflow)?;
         let output_shape = resolved.output_shape(shape.len());
         let output_count = element_count(&output_shape)?;
 
         let mut plan = Self {
             axes: PerAxis::new(),
             grid_strides: smallvec![1],
-            strides: Strides {
-                chunk: smallvec![1],
-                buffer: smallvec![1],
-            },
+            strides: Strides { chunk: smallvec![1], buffer: smallvec![1] },
             grid,
             output_shape,
             output_count,
@@ -113,8 +108,7 @@ impl<'p> ReadPlan<'p> {
                         .collect();
                     key(&element, &plan.grid, chunk_shape)
                 });
-                plan.axes
-                    .push(AxisPlan::Grouped(group_keys(arena, keys, chunk_count)));
+                plan.axes.push(AxisPlan::Grouped(group_keys(arena, keys, chunk_count)));
             }
             ResolvedKind::Mask { mask, count } => {
                 let mut chosen = (0u64..).zip(mask.iter()).filter(|(_, chosen)| **chosen);
@@ -123,8 +117,7 @@ impl<'p> ReadPlan<'p> {
                         let position = chosen.next().map_or(0, |(position, _)| position);
                         key(&unravel(position, shape), &plan.grid, chunk_shape)
                     });
-                plan.axes
-                    .push(AxisPlan::Grouped(group_keys(arena, keys, chunk_count)));
+                plan.axes.push(AxisPlan::Grouped(group_keys(arena, keys, chunk_count)));
             }
         }
         plan.transfers = plan
@@ -144,20 +137,15 @@ impl<'p> ReadPlan<'p> {
     ) -> Result<(), DimsError> {
         let counts: Dims = axes.iter().map(ResolvedAxis::count).collect();
         self.grid_strides = strides(&self.grid)?;
-        self.strides = Strides {
-            chunk: strides(chunk_shape)?,
-            buffer: strides(&counts)?,
-        };
+        self.strides = Strides { chunk: strides(chunk_shape)?, buffer: strides(&counts)? };
         for (number, axis) in axes.iter().enumerate() {
             let chunk = chunk_shape[number];
             self.axes.push(match *axis {
-                ResolvedAxis::Strided {
-                    start, step, count, ..
-                } => AxisPlan::Strided(StridedAxis::new(start, step, count, chunk)),
+                ResolvedAxis::Strided { start, step, count, .. } => {
+                    AxisPlan::Strided(StridedAxis::new(start, step, count, chunk))
+                }
                 ResolvedAxis::Indices(indices) => {
-                    let keys = indices
-                        .iter()
-                        .map(|&index| wrap_index(index, shape[number]));
+                    let keys = indices.iter().map(|&index| wrap_index(index, shape[number]));
                     AxisPlan::Grouped(group_keys(arena, keys, chunk))
                 }
                 ResolvedAxis::Mask { mask, .. } => {

@@ -59,12 +59,7 @@ impl Piece<'_> {
     /// The highest selected offset in the chunk.
     pub fn last_offset(&self) -> u64 {
         match self {
-            Self::Strided {
-                offset,
-                stride,
-                count,
-                ..
-            } => offset + stride * (count - 1),
+            Self::Strided { offset, stride, count, .. } => offset + stride * (count - 1),
             Self::Listed { offsets, .. } => offsets.last().copied().unwrap_or(0),
             Self::Masked { offset, mask, .. } => offset + mask.len() as u64 - 1,
         }

@@ -98,9 +98,5 @@ fn turn_outer<'p>(plan: &ReadPlan<'p>, cursors: &mut [AxisCursor], pieces: &mut 
 }
 
 fn outer_chunk(plan: &ReadPlan<'_>, cursors: &[AxisCursor]) -> u64 {
-    cursors
-        .iter()
-        .zip(&plan.grid_strides)
-        .map(|(cursor, stride)| cursor.chunk * stride)
-        .sum()
+    cursors.iter().zip(&plan.grid_strides).map(|(cursor, stride)| cursor.chunk * stride).sum()
 }

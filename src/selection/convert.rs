@@ -39,19 +39,11 @@ fn axis(element: SliceInfoElem) -> AxisSelection {
             start: match end {
                 None => None,
                 Some(0) => {
-                    return AxisSelection::Slice {
-                        start: Some(0),
-                        stop: Some(0),
-                        step: 1,
-                    };
+                    return AxisSelection::Slice { start: Some(0), stop: Some(0), step: 1 };
                 }
                 Some(end) => Some(end as i64 - 1),
             },
-            stop: if start == 0 {
-                None
-            } else {
-                Some(start as i64 - 1)
-            },
+            stop: if start == 0 { None } else { Some(start as i64 - 1) },
             step: step as i64,
         },
         SliceInfoElem::Slice { start, end, step } => AxisSelection::Slice {
@@ -72,10 +64,7 @@ mod tests {
 
     fn walk(selection: Selection, size: u64) -> Vec<i64> {
         let resolved = selection.resolve(&[size]).unwrap();
-        let ResolvedAxis::Strided {
-            start, step, count, ..
-        } = resolved.axes().unwrap()[0]
-        else {
+        let ResolvedAxis::Strided { start, step, count, .. } = resolved.axes().unwrap()[0] else {
             panic!("a slice resolves to a strided axis")
         };
         (0..count as i64).map(|k| start as i64 + k * step).collect()

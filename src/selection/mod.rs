@@ -44,11 +44,7 @@ pub enum AxisSelection {
 
 impl AxisSelection {
     /// The whole axis, `:`.
-    pub const ALL: Self = Self::Slice {
-        start: None,
-        stop: None,
-        step: 1,
-    };
+    pub const ALL: Self = Self::Slice { start: None, stop: None, step: 1 };
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,9 +83,7 @@ impl Selection {
 
     /// An orthogonal selection, slowest axis first; axes left out at the end are taken whole.
     pub fn axes(axes: impl IntoIterator<Item = AxisSelection>) -> Self {
-        Self {
-            kind: Kind::Axes(axes.into_iter().collect()),
-        }
+        Self { kind: Kind::Axes(axes.into_iter().collect()) }
     }
 
     /// Single elements by their coordinates: `coordinates` holds `rank` indices a point, one point
@@ -99,14 +93,9 @@ impl Selection {
     /// [`SelectionError::PointsRank`] if the coordinates are no whole number of points.
     pub fn points(rank: usize, coordinates: Vec<i64>) -> Result<Self, SelectionError> {
         if rank == 0 || !coordinates.len().is_multiple_of(rank) {
-            return Err(SelectionError::PointsRank {
-                rank,
-                values: coordinates.len(),
-            });
+            return Err(SelectionError::PointsRank { rank, values: coordinates.len() });
         }
-        Ok(Self {
-            kind: Kind::Points { rank, coordinates },
-        })
+        Ok(Self { kind: Kind::Points { rank, coordinates } })
     }
 
     /// The elements where a mask over the whole dataset is true, in row-major order, as one axis.
@@ -117,19 +106,11 @@ impl Selection {
     pub fn mask(shape: &[u64], mask: Vec<bool>) -> Result<Self, SelectionError> {
         let expected = element_count(shape)?;
         if mask.len() as u64 != expected {
-            return Err(SelectionError::MaskSize {
-                expected,
-                found: mask.len() as u64,
-            });
+            return Err(SelectionError::MaskSize { expected, found: mask.len() as u64 });
         }
         if shape.len() == 1 {
             return Ok(Self::axes([AxisSelection::Mask(mask)]));
         }
-        Ok(Self {
-            kind: Kind::Mask {
-                shape: shape.to_vec(),
-                mask,
-            },
-        })
+        Ok(Self { kind: Kind::Mask { shape: shape.to_vec(), mask } })
     }
 }

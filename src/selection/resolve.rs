@@ -47,10 +47,7 @@ pub struct Resolved<'s> {
 }
 
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a box would allocate for every strided selection"
-)]
+#[expect(clippy::large_enum_variant, reason = "a box would allocate for every strided selection")]
 pub(crate) enum ResolvedKind<'s> {
     Axes(PerAxis<ResolvedAxis<'s>>),
     Points(&'s [i64]),
@@ -96,20 +93,14 @@ impl Selection {
                 check_points(*rank, coordinates, shape)?;
                 ResolvedKind::Points(coordinates)
             }
-            Kind::Mask {
-                shape: mask_shape,
-                mask,
-            } => {
+            Kind::Mask { shape: mask_shape, mask } => {
                 if mask_shape != shape {
                     return Err(SelectionError::MaskShape {
                         expected: shape.to_vec(),
                         found: mask_shape.clone(),
                     });
                 }
-                ResolvedKind::Mask {
-                    mask,
-                    count: count_true(mask),
-                }
+                ResolvedKind::Mask { mask, count: count_true(mask) }
             }
         };
         Ok(Resolved { kind })
@@ -120,19 +111,13 @@ fn resolve_axes<'s>(
     axes: &'s [AxisSelection],
     shape: &[u64],
 ) -> Result<PerAxis<ResolvedAxis<'s>>, SelectionError> {
-    let ellipses = axes
-        .iter()
-        .filter(|axis| matches!(axis, AxisSelection::Ellipsis))
-        .count();
+    let ellipses = axes.iter().filter(|axis| matches!(axis, AxisSelection::Ellipsis)).count();
     let named = axes.len() - ellipses;
     if ellipses > 1 {
         return Err(SelectionError::TwoEllipses);
     }
     if named > shape.len() {
-        return Err(SelectionError::TooManyAxes {
-            found: named,
-            rank: shape.len(),
-        });
+        return Err(SelectionError::TooManyAxes { found: named, rank: shape.len() });
     }
     let missing = shape.len() - named;
     let mut resolved = PerAxis::new();
@@ -152,12 +137,7 @@ fn resolve_axes<'s>(
 fn take_whole(resolved: &mut PerAxis<ResolvedAxis<'_>>, shape: &[u64], axes: usize) {
     for _ in 0..axes {
         let count = shape[resolved.len()];
-        resolved.push(ResolvedAxis::Strided {
-            start: 0,
-            step: 1,
-            count,
-            keep: true,
-        });
+        resolved.push(ResolvedAxis::Strided { start: 0, step: 1, count, keep: true });
     }
 }
 
@@ -169,22 +149,12 @@ fn resolve_axis(
     match selection {
         AxisSelection::Index(index) => {
             let start = resolve_index(*index, axis, size)?;
-            Ok(ResolvedAxis::Strided {
-                start,
-                step: 1,
-                count: 1,
-                keep: false,
-            })
+            Ok(ResolvedAxis::Strided { start, step: 1, count: 1, keep: false })
         }
         AxisSelection::Slice { step: 0, .. } => Err(SelectionError::ZeroStep { axis }),
         AxisSelection::Slice { start, stop, step } => {
             let (start, count) = clip_slice(*start, *stop, *step, size);
-            Ok(ResolvedAxis::Strided {
-                start,
-                step: *step,
-                count,
-                keep: true,
-            })
+            Ok(ResolvedAxis::Strided { start, step: *step, count, keep: true })
         }
         AxisSelection::Indices(indices) => {
             for &index in indices {
@@ -192,26 +162,17 @@ fn resolve_axis(
             }
             Ok(ResolvedAxis::Indices(indices))
         }
-        AxisSelection::Mask(mask) if mask.len() as u64 != size => Err(SelectionError::MaskLength {
-            axis,
-            size,
-            found: mask.len() as u64,
-        }),
-        AxisSelection::Mask(mask) => Ok(ResolvedAxis::Mask {
-            mask,
-            count: count_true(mask),
-        }),
+        AxisSelection::Mask(mask) if mask.len() as u64 != size => {
+            Err(SelectionError::MaskLength { axis, size, found: mask.len() as u64 })
+        }
+        AxisSelection::Mask(mask) => Ok(ResolvedAxis::Mask { mask, count: count_true(mask) }),
         AxisSelection::NewAxis | AxisSelection::Ellipsis => Err(SelectionError::NewAxis),
     }
 }
 
 /// The element an index means, negative ones counted from the end; the index must be in bounds.
 pub(crate) fn wrap_index(index: i64, size: u64) -> u64 {
-    if index < 0 {
-        size.wrapping_sub(index.unsigned_abs())
-    } else {
-        index.unsigned_abs()
-    }
+    if index < 0 { size.wrapping_sub(index.unsigned_abs()) } else { index.unsigned_abs() }
 }
 
 fn resolve_index(index: i64, axis: usize, size: u64) -> Result<u64, SelectionError> {
@@ -242,18 +203,12 @@ fn clip_slice(start: Option<i64>, stop: Option<i64>, step: i64, size: u64) -> (u
     }
     let count = (distance - 1) / i128::from(step.unsigned_abs()) + 1;
     // Both lie in 0..=size, and size is a u64.
-    (
-        u64::try_from(start).unwrap_or(0),
-        u64::try_from(count).unwrap_or(0),
-    )
+    (u64::try_from(start).unwrap_or(0), u64::try_from(count).unwrap_or(0))
 }
 
 fn check_points(rank: usize, coordinates: &[i64], shape: &[u64]) -> Result<(), SelectionError> {
     if rank != shape.len() {
-        return Err(SelectionError::PointsRank {
-            rank: shape.len(),
-            values: coordinates.len(),
-        });
+        return Err(SelectionError::PointsRank { rank: shape.len(), values: coordinates.len() });
     }
     for point in coordinates.chunks_exact(rank) {
         for (axis, (&index, &size)) in point.iter().zip(shape).enumerate() {
@@ -275,15 +230,12 @@ mod tests {
         let selection: Selection = text.parse().unwrap();
         let resolved = selection.resolve(&[size]).unwrap();
         match resolved.axes().unwrap()[0] {
-            ResolvedAxis::Strided {
-                start, step, count, ..
-            } => (0..count)
-                .map(|k| start.wrapping_add_signed(step * k as i64))
-                .collect(),
-            ResolvedAxis::Indices(indices) => indices
-                .iter()
-                .map(|&index| wrap_index(index, size))
-                .collect(),
+            ResolvedAxis::Strided { start, step, count, .. } => {
+                (0..count).map(|k| start.wrapping_add_signed(step * k as i64)).collect()
+            }
+            ResolvedAxis::Indices(indices) => {
+                indices.iter().map(|&index| wrap_index(index, size)).collect()
+            }
             ResolvedAxis::Mask { mask, .. } => {
                 (0..size).filter(|&index| mask[index as usize]).collect()
             }
@@ -322,41 +274,13 @@ mod tests {
     #[test]
     fn faults_are_typed() {
         for (text, expected) in [
-            (
-                "5",
-                SelectionError::OutOfBounds {
-                    axis: 0,
-                    index: 5,
-                    size: 5,
-                },
-            ),
-            (
-                "0, -8",
-                SelectionError::OutOfBounds {
-                    axis: 1,
-                    index: -8,
-                    size: 7,
-                },
-            ),
-            (
-                "..., [0, 7]",
-                SelectionError::OutOfBounds {
-                    axis: 1,
-                    index: 7,
-                    size: 7,
-                },
-            ),
+            ("5", SelectionError::OutOfBounds { axis: 0, index: 5, size: 5 }),
+            ("0, -8", SelectionError::OutOfBounds { axis: 1, index: -8, size: 7 }),
+            ("..., [0, 7]", SelectionError::OutOfBounds { axis: 1, index: 7, size: 7 }),
             ("0, 0, 0", SelectionError::TooManyAxes { found: 3, rank: 2 }),
             ("..., 0, ...", SelectionError::TwoEllipses),
             ("::0", SelectionError::ZeroStep { axis: 0 }),
-            (
-                "[True]",
-                SelectionError::MaskLength {
-                    axis: 0,
-                    size: 5,
-                    found: 1,
-                },
-            ),
+            ("[True]", SelectionError::MaskLength { axis: 0, size: 5, found: 1 }),
         ] {
             let selection: Selection = text.parse().unwrap();
             assert_eq!(selection.resolve(&[5, 7]).unwrap_err(), expected, "{text}");
@@ -364,20 +288,10 @@ mod tests {
         let points = Selection::points(2, vec![0, 0, 4, 7]).unwrap();
         assert_eq!(
             points.resolve(&[5, 7]).unwrap_err(),
-            SelectionError::OutOfBounds {
-                axis: 1,
-                index: 7,
-                size: 7
-            }
+            SelectionError::OutOfBounds { axis: 1, index: 7, size: 7 }
         );
-        assert!(matches!(
-            points.resolve(&[5]),
-            Err(SelectionError::PointsRank { .. })
-        ));
-        assert!(matches!(
-            Selection::points(2, vec![1]),
-            Err(SelectionError::PointsRank { .. })
-        ));
+        assert!(matches!(points.resolve(&[5]), Err(SelectionError::PointsRank { .. })));
+        assert!(matches!(Selection::points(2, vec![1]), Err(SelectionError::PointsRank { .. })));
     }
 
     #[test]

@@ -47,11 +47,7 @@ impl Parser<'_> {
         }
         let stop = self.integer()?;
         let step = if self.eat(":") { self.integer()? } else { None };
-        Ok(AxisSelection::Slice {
-            start,
-            stop,
-            step: step.unwrap_or(1),
-        })
+        Ok(AxisSelection::Slice { start, stop, step: step.unwrap_or(1) })
     }
 
     /// What follows `[`: indices, or a mask of `True` and `False`.
@@ -99,10 +95,7 @@ impl Parser<'_> {
     fn integer(&mut self) -> Result<Option<i64>, ParseError> {
         let signed = self.rest.trim_start_matches(['-', '+']);
         let sign = self.rest.len() - signed.len();
-        let digits = signed.len()
-            - signed
-                .trim_start_matches(|c: char| c.is_ascii_digit())
-                .len();
+        let digits = signed.len() - signed.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         if sign == 0 && digits == 0 {
             return Ok(None);
         }
@@ -128,11 +121,7 @@ impl Parser<'_> {
 
     fn error(&self, expected: &'static str) -> ParseError {
         let before = &self.text[..self.text.len() - self.rest.len()];
-        ParseError {
-            text: self.text.to_owned(),
-            position: before.chars().count() + 1,
-            expected,
-        }
+        ParseError { text: self.text.to_owned(), position: before.chars().count() + 1, expected }
     }
 }
 
@@ -156,11 +145,7 @@ impl fmt::Display for AxisSelection {
                 write_bound(f, *start)?;
                 f.write_str(":")?;
                 write_bound(f, *stop)?;
-                if *step == 1 {
-                    Ok(())
-                } else {
-                    write!(f, ":{step}")
-                }
+                if *step == 1 { Ok(()) } else { write!(f, ":{step}") }
             }
             Self::Indices(indices) => {
                 f.write_str("[")?;
@@ -169,11 +154,7 @@ impl fmt::Display for AxisSelection {
             }
             Self::Mask(mask) => {
                 f.write_str("[")?;
-                write_list(
-                    f,
-                    mask.iter()
-                        .map(|&chosen| if chosen { "True" } else { "False" }),
-                )?;
+                write_list(f, mask.iter().map(|&chosen| if chosen { "True" } else { "False" }))?;
                 f.write_str("]")
             }
             Self::Ellipsis => f.write_str("..."),
@@ -243,11 +224,7 @@ mod tests {
             ("ä", 1, "an index, a slice, a list or '...'"),
         ] {
             let error = text.parse::<Selection>().unwrap_err();
-            assert_eq!(
-                (error.position, error.expected),
-                (position, expected),
-                "{text:?}"
-            );
+            assert_eq!((error.position, error.expected), (position, expected), "{text:?}");
         }
     }
 }
