@@ -1,0 +1,106 @@
+"""Histories: branches, timestamps, attributes over versions, datasets that vanish and come back."""
+
+import datetime
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from .package import START, Writer
+from .registry import file
+
+
+@file("branches")
+def branches(path: Path) -> None:
+    """A tree of versions with two roots; the current one is no leaf."""
+    parents = {
+        "r0": "",
+        "a1": "r0",
+        "b1": "r0",
+        "a2": "a1",
+        "b2": "b1",
+        "a3": "a2",
+        "other root": "",
+        "o1": "other root",
+    }
+    with Writer(path) as writer:
+        for number, (name, parent) in enumerate(parents.items()):
+            with writer.stage(name, parent, make_current=name in ("r0", "a2")) as group:
+                if parent == "":
+                    group.create_dataset("data", data=np.arange(20) + number, chunks=(6,))
+                else:
+                    group["data"][number] = -number
+
+
+@file("many-versions")
+def many_versions(path: Path) -> None:
+    with Writer(path) as writer:
+        for number in range(60):
+            with writer.stage(f"r{number}") as group:
+                if number == 0:
+                    group.create_dataset("line", data=np.zeros(10, "i4"), chunks=(8,), fillvalue=-1)
+                group["line"].resize((10 + number,))
+                group["line"][number] = number
+
+
+@file("no-versions")
+def no_versions(path: Path) -> None:
+    with Writer(path):
+        pass
+
+
+@file("deleted-and-renamed")
+def deleted_and_renamed(path: Path) -> None:
+    """Datasets that vanish, come back with other values, and move to another name."""
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("grp/gone", data=np.arange(10), chunks=(4,))
+            group.create_dataset("old name", data=np.arange(10.0), chunks=(4,))
+        with writer.stage("r1") as group:
+            del group["grp/gone"]
+            renamed = group["old name"][()]
+            del group["old name"]
+            group.create_dataset("new name", data=renamed, chunks=(4,))
+        with writer.stage("r2") as group:
+            group.create_dataset("grp/gone", data=np.arange(10)[::-1], chunks=(4,))
+
+
+@file("deleted-versions")
+def deleted_versions(path: Path) -> None:
+    """Versions removed by the package: raw chunks are renumbered and parents are moved."""
+    from versioned_hdf5 import delete_versions
+
+    with Writer(path) as writer:
+        for number in range(8):
+            with writer.stage(f"r{number}") as group:
+                if number == 0:
+                    group.create_dataset("grp/data", data=np.arange(30), chunks=(7,), fillvalue=-1)
+                    group.create_dataset(
+                        "texts", data=np.array(["a"] * 9, object), dtype=h5py.string_dtype(), chunks=(4,)
+                    )
+                group["grp/data"].resize((30 + number,))
+                group["grp/data"][3 * number] = 1000 + number
+                group["texts"][number] = f"text {number}"
+        delete_versions(writer.file, ["r0", "r3", "r7"])
+
+
+@file("timestamps")
+def timestamps(path: Path) -> None:
+    """Three versions at one second, two seconds and two seconds; their names are not in the order of their commits."""
+    with Writer(path) as writer:
+        for number, (name, seconds) in enumerate([("first", 1), ("second", 2), ("a third", 2)]):
+            with writer.stage(name, timestamp=START + datetime.timedelta(seconds=seconds)) as group:
+                if number == 0:
+                    group.create_dataset("data", data=np.zeros(3, "i4"), chunks=(2,))
+                group["data"][number] = number + 1
+
+
+@file("old-data-version")
+def old_data_version(path: Path) -> None:
+    """data_version 1: written before the attribute existed."""
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("data", data=np.arange(10), chunks=(4,))
+        with writer.stage("r1") as group:
+            group["data"][2] = 7
+        del writer.file["_version_data/versions"].attrs["data_version"]

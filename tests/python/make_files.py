@@ -1,0 +1,117 @@
+"""Writes versioned HDF5 files for the interop tests, with what plain h5py reads from each.
+
+usage: make_files.py DIRECTORY
+
+Files are made into a subdirectory named after a hash of these sources and of the packages' versions, and only when it
+is not there yet; its path is the one line on standard output. Processes that ask at the same time wait for the first.
+
+Beside NAME.h5 stand NAME.jsonl (a digest of each dataset of each version), NAME.reads.json (selections and the digest
+of their answers) and NAME.meta.json (versions, datasets, attributes). broken/manifest.json lists the broken files.
+
+Two runs differ only in the timestamp of the first, hidden version, and in padding bytes inside elements.
+"""
+
+import fcntl
+import hashlib
+import json
+import shutil
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interop.registry import Read
+
+PACKAGES = ["h5py", "hdf5plugin", "numpy", "versioned-hdf5"]
+SOURCES = Path(__file__).parent
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    root = Path(arguments[0])
+    root.mkdir(parents=True, exist_ok=True)
+    finished = root / f"made-{key()}"
+    with (root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not finished.exists():
+            make(root, finished)
+    print(finished)
+    return 0
+
+
+def key() -> str:
+    """A name for what these sources and packages write."""
+    sha = hashlib.sha256()
+    for path in sorted(SOURCES.rglob("*.py")):
+        sha.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for package in PACKAGES:
+        sha.update(f"{package} {version(package)}\0".encode())
+    return sha.hexdigest()[:16]
+
+
+def make(root: Path, finished: Path) -> None:
+    """Make all files in a scratch directory, then give it its name."""
+    # Imported late: loading the packages takes longer than finding the files already there.
+    from interop import dtypes, encodings, filters, history, layouts, reports, shapes  # noqa: F401
+    from interop.broken.make import make as make_broken
+    from interop.registry import FILES
+
+    began = time.monotonic()
+    for old in root.glob("made-*"):
+        shutil.rmtree(old)
+    scratch = root / "unfinished"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    for name, entry in FILES.items():
+        path = scratch / f"{name}.h5"
+        entry.maker(path)
+        describe(path, entry.reads)
+    make_broken(scratch / "broken")
+    scratch.rename(finished)
+    print(f"made {len(FILES)} files in {time.monotonic() - began:.1f} s", file=sys.stderr)
+
+
+def describe(path: Path, asked: "tuple[Read, ...]" = ()) -> None:
+    """Write the answers that belong to a file beside it: all values, random reads, and those that are `asked` for."""
+    import h5py
+
+    from interop import oracle, selections
+
+    lines, reads = [], []
+    # A copy, opened for writing: HDF5 cannot read variable-length strings with a fill value from a read-only file.
+    copy = path.with_suffix(".copy")
+    shutil.copyfile(path, copy)
+    with h5py.File(copy, "r+") as file:
+        for name in oracle.versions(file):
+            group = file["_version_data/versions"][name]
+            for dataset_path in oracle.datasets(group):
+                dataset = group[dataset_path]
+                values = oracle.read_values(dataset)
+                lines.append(
+                    {
+                        "version": name,
+                        "dataset": dataset_path,
+                        "shape": list(dataset.shape),
+                        "dtype": oracle.dtype_text(dataset.dtype),
+                        "sha256": oracle.digest(values),
+                    }
+                )
+                reads += selections.reads(name, dataset_path, values)
+                reads += [
+                    selections.read(name, dataset_path, values, axes)
+                    for version_name, path_, axes in asked
+                    if (version_name, path_) == (name, dataset_path)
+                ]
+        meta = oracle.metadata(file)
+    copy.unlink()
+    path.with_suffix(".jsonl").write_text("".join(json.dumps(line, sort_keys=True) + "\n" for line in lines))
+    path.with_suffix(".reads.json").write_text(json.dumps(reads, indent=1) + "\n")
+    path.with_suffix(".meta.json").write_text(json.dumps(meta, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
