@@ -1,0 +1,240 @@
+//! Decoding of a whole list.
+
+use super::error::{EntryFault, UnsupportedMapping, VdsBlockError};
+use super::names::Names;
+use super::selection::{MIN_SIZE, PlainBlock};
+use crate::dims::MAX_RANK;
+use crate::ondisk::{FieldWidth, Lookup3, lookup3};
+
+const CHECKSUM_SIZE: usize = 4;
+
+/// Flags of an entry in a block of version 1.
+const FILE_SHARED: u8 = 1;
+const DATASET_SHARED: u8 = 2;
+const SAME_FILE: u8 = 4;
+
+/// One mapping: a block of elements of the source is a block of equal extent of the virtual dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping<'a> {
+    /// The entry's position in the list, from 0.
+    pub index: u64,
+    /// Name of the source file; `.` is the file of the virtual dataset. HDF5 does not say in which encoding.
+    pub source_file: &'a [u8],
+    /// Path of the source dataset.
+    pub source_dataset: &'a [u8],
+    /// Whether both names are those of the mapping before, so that they need no second look.
+    pub same_source: bool,
+    /// First element in the source, an index an axis.
+    pub source_start: &'a [u64],
+    /// First element in the virtual dataset, an index an axis.
+    pub virtual_start: &'a [u64],
+    /// Elements along each axis, at least 1.
+    pub extent: &'a [u64],
+}
+
+/// What a block begins with.
+#[derive(Clone, Copy)]
+pub(super) struct BlockHeader {
+    pub(super) version: u8,
+    pub(super) entries: u64,
+    /// Where the first entry begins, in bytes.
+    pub(super) entries_start: usize,
+}
+
+impl BlockHeader {
+    /// `bytes`: the start of the block; `len`: size of the whole block in bytes.
+    pub(super) fn decode(
+        bytes: &[u8],
+        len: u64,
+        length_size: FieldWidth,
+    ) -> Result<Self, VdsBlockError> {
+        let entries_start = 1 + length_size.bytes();
+        let room = len.checked_sub((entries_start + CHECKSUM_SIZE) as u64);
+        let (Some(room), Some((&version, rest))) = (room, bytes.split_first()) else {
+            return Err(VdsBlockError::TooShort { len });
+        };
+        if version > 1 {
+            return Err(VdsBlockError::Version { found: version });
+        }
+        let entries = length_size.decode(rest).ok_or(VdsBlockError::TooShort { len })?;
+        if entries > room / (2 * MIN_SIZE as u64) {
+            return Err(VdsBlockError::EntryCount { entries, len });
+        }
+        Ok(Self { version, entries, entries_start })
+    }
+}
+
+/// The number of mappings in a block; what it has no room for is refused, so it is safe to allocate for.
+///
+/// # Errors
+/// [`VdsBlockError::TooShort`], [`VdsBlockError::Version`], [`VdsBlockError::EntryCount`].
+pub fn mapping_count(block: &[u8], length_size: FieldWidth) -> Result<u64, VdsBlockError> {
+    BlockHeader::decode(block, block.len() as u64, length_size).map(|header| header.entries)
+}
+
+/// Calls `visit` with every mapping of a block, in stored order, and checks the block's checksum.
+///
+/// `rank` is the virtual dataset's and, in each mapping, the source's. Nothing is allocated a mapping as long
+/// as the names stay the same. Mappings are visited before the checksum is known: after an error, whatever `visit` has
+/// collected is to be thrown away. A wrong checksum is reported before any other fault, that of `visit` included.
+///
+/// # Errors
+/// [`VdsBlockError`] of all kinds, those for which [`VdsBlockError::is_unsupported`] holds where libhdf5 can say more;
+/// and what `visit` returns.
+pub fn decode_mappings<E: From<VdsBlockError>>(
+    block: &[u8],
+    length_size: FieldWidth,
+    rank: usize,
+    visit: impl FnMut(Mapping<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let header = BlockHeader::decode(block, block.len() as u64, length_size)?;
+    let Some((covered, stored)) = block.split_last_chunk::<CHECKSUM_SIZE>() else {
+        return Err(VdsBlockError::TooShort { len: block.len() as u64 }.into());
+    };
+    let stored = u32::from_le_bytes(*stored);
+    let check = |computed| match stored == computed {
+        true => Ok(()),
+        false => Err(VdsBlockError::Checksum { stored, computed }),
+    };
+    let decoder = EntryDecoder::new(covered, header, length_size, rank);
+    match visit_all(decoder, visit) {
+        Ok(computed) => Ok(check(computed)?),
+        Err(error) => {
+            check(lookup3(covered))?;
+            Err(error)
+        }
+    }
+}
+
+/// Visits all entries; returns the checksum of the block, computed on the way.
+fn visit_all<E: From<VdsBlockError>>(
+    mut decoder: EntryDecoder<'_>,
+    mut visit: impl FnMut(Mapping<'_>) -> Result<(), E>,
+) -> Result<u32, E> {
+    let bytes = decoder.bytes;
+    let mut checksum = Lookup3::new(bytes.len());
+    let mut hashed = 0;
+    for entry in 0..decoder.header.entries {
+        match decoder.next_entry(entry) {
+            Ok(mapping) => visit(mapping)?,
+            Err(fault) => return Err(VdsBlockError::Entry { entry, fault }.into()),
+        }
+        // Between two decodings, so that the processor works on both at once.
+        hashed += checksum.absorb(&bytes[hashed..decoder.at]);
+    }
+    if decoder.at != bytes.len() {
+        let (offset, left) = (decoder.at, bytes.len() - decoder.at);
+        return Err(VdsBlockError::TrailingBytes { offset, left }.into());
+    }
+    hashed += checksum.absorb(&bytes[hashed..]);
+    Ok(checksum.finish(&bytes[hashed..]))
+}
+
+/// Decodes one entry after the other.
+pub(super) struct EntryDecoder<'b> {
+    /// The block without its checksum.
+    bytes: &'b [u8],
+    header: BlockHeader,
+    length_size: FieldWidth,
+    rank: usize,
+    /// Where the next entry begins; at most the length of `bytes`.
+    at: usize,
+    files: Names<'b>,
+    datasets: Names<'b>,
+    source: PlainBlock,
+    virtual_block: PlainBlock,
+}
+
+impl<'b> EntryDecoder<'b> {
+    pub(super) fn new(
+        bytes: &'b [u8],
+        header: BlockHeader,
+        length_size: FieldWidth,
+        rank: usize,
+    ) -> Self {
+        Self {
+            bytes,
+            header,
+            length_size,
+            rank,
+            at: header.entries_start.min(bytes.len()),
+            files: Names::new(),
+            datasets: Names::new(),
+            source: PlainBlock::new(),
+            virtual_block: PlainBlock::new(),
+        }
+    }
+
+    /// Where the next entry begins, in bytes from the start of the block.
+    pub(super) fn offset(&self) -> usize {
+        self.at
+    }
+
+    /// Decodes the next entry, which is number `entry`.
+    #[inline]
+    pub(super) fn next_entry(&mut self, entry: u64) -> Result<Mapping<'_>, EntryFault> {
+        match self.header.version {
+            0 => {
+                self.at += self.files.take_stored(&self.bytes[self.at..], entry)?;
+                self.at += self.datasets.take_stored(&self.bytes[self.at..], entry)?;
+            }
+            _ => self.take_names_v1(entry)?,
+        }
+        self.at += self.source.decode(&self.bytes[self.at..], self.rank)?;
+        self.at += self.virtual_block.decode(&self.bytes[self.at..], self.rank)?;
+
+        // A block of another or too high a rank was refused above.
+        let rank = self.rank.min(MAX_RANK);
+        let extent = &self.virtual_block.extent[..rank];
+        if self.source.extent[..rank] != *extent {
+            return Err(UnsupportedMapping::Extents.into());
+        }
+        Ok(Mapping {
+            index: entry,
+            source_file: self.files.last(),
+            source_dataset: self.datasets.last(),
+            same_source: !(self.files.changed_at(entry) || self.datasets.changed_at(entry)),
+            source_start: &self.source.start[..rank],
+            virtual_start: &self.virtual_block.start[..rank],
+            extent,
+        })
+    }
+
+    fn take_names_v1(&mut self, entry: u64) -> Result<(), EntryFault> {
+        let flags = self.take_flags()?;
+        if flags & SAME_FILE != 0 {
+            self.files.take_same_file(entry)?;
+        } else if flags & FILE_SHARED != 0 {
+            let origin = self.take_reference()?;
+            self.files.take_shared(origin, entry)?;
+        } else {
+            self.at += self.files.take_stored(&self.bytes[self.at..], entry)?;
+        }
+        if flags & DATASET_SHARED != 0 {
+            let origin = self.take_reference()?;
+            self.datasets.take_shared(origin, entry)?;
+        } else {
+            self.at += self.datasets.take_stored(&self.bytes[self.at..], entry)?;
+        }
+        Ok(())
+    }
+
+    fn take_flags(&mut self) -> Result<u8, EntryFault> {
+        let &flags =
+            self.bytes.get(self.at).ok_or(EntryFault::Truncated { needed: 1, available: 0 })?;
+        if flags & !(FILE_SHARED | DATASET_SHARED | SAME_FILE) != 0 {
+            return Err(EntryFault::Flags { found: flags });
+        }
+        self.at += 1;
+        Ok(flags)
+    }
+
+    fn take_reference(&mut self) -> Result<u64, EntryFault> {
+        let rest = &self.bytes[self.at..];
+        let needed = self.length_size.bytes();
+        let origin = self.length_size.decode(rest);
+        let origin = origin.ok_or(EntryFault::Truncated { needed, available: rest.len() })?;
+        self.at += needed;
+        Ok(origin)
+    }
+}

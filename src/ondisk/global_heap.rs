@@ -1,0 +1,307 @@
+//! Global heap collections (specification III.E): the home of variable-length elements and mapping lists.
+//!
+//! ```text
+//! collection: "GCOL" | version 1 | 3 reserved | size L | padding to 16 | objects ...
+//! object:     index u16 | reference count u16 | 4 reserved | size L | padding to 16 | data, padded to 8
+//! ```
+//!
+//! Index 0 is free space; its size includes its header. Less than a header at the end is free space too.
+
+use std::fmt;
+
+use super::read_at::check_inside_file;
+use super::{Cursor, FieldWidth, OndiskError, ReadAt, Structure, Superblock};
+
+const SIGNATURE: [u8; 4] = *b"GCOL";
+const VERSION: u8 = 1;
+
+/// Size of a collection's header, for lengths of 2, 4 and 8 bytes alike (`H5HG_SIZEOF_HDR`).
+const COLLECTION_HEADER: usize = 16;
+
+/// Size of an object's header, for lengths of 2, 4 and 8 bytes alike (`H5HG_SIZEOF_OBJHDR`).
+const OBJECT_HEADER: usize = 16;
+
+/// Where the size stands in both headers.
+const SIZE_AT: usize = 8;
+
+/// Object data is padded to a multiple of this.
+const ALIGNMENT: u64 = 8;
+
+/// Size of most collections (`H5HG_MINSIZE`): one read fetches all of it.
+const USUAL_SIZE: usize = 4096;
+
+/// Names an object in a global heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GlobalHeapId {
+    /// Address of the collection in bytes, relative to the base address.
+    pub collection: u64,
+    /// The object's index in the collection; 0 is never an object.
+    pub index: u32,
+}
+
+/// Where an object's data stand in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectRange {
+    /// Absolute address of the first byte.
+    pub offset: u64,
+    /// Number of bytes; the range lies inside its collection, and the collection inside the file.
+    pub len: u64,
+}
+
+impl ObjectRange {
+    /// Reads the object's data.
+    ///
+    /// # Errors
+    /// [`OndiskError::Truncated`] if the file has become shorter, [`OndiskError::Read`].
+    pub fn read(&self, file: &dyn ReadAt) -> Result<Vec<u8>, OndiskError> {
+        let structure = Structure::HeapObject;
+        check_inside_file(file, self.offset, self.len, structure)?;
+        let size = size_in_memory(self.len, self.offset)?;
+        let mut bytes = vec![0; size];
+        file.read_exact_at(&mut bytes, self.offset, structure)?;
+        Ok(bytes)
+    }
+}
+
+/// One collection in memory with a table of its objects, for looking up many of them.
+///
+/// Its buffers are reused from collection to collection and are never larger than the largest one.
+#[derive(Clone, Default)]
+pub struct Collection {
+    /// The collection, then what is left of larger ones before it.
+    bytes: Vec<u8>,
+    /// By object index: where the data stand in `bytes`.
+    slots: Vec<Slot>,
+}
+
+/// Data of one object as a range of the collection's bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Slot {
+    start: usize,
+    end: usize,
+}
+
+impl Slot {
+    /// No object: data never begin inside the collection's header.
+    const EMPTY: Self = Self { start: 0, end: 0 };
+}
+
+impl Collection {
+    /// A collection without objects.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces the contents by the collection at `address`, in bytes relative to the base address.
+    ///
+    /// After an error there are no objects.
+    ///
+    /// # Errors
+    /// [`OndiskError::Signature`], [`OndiskError::Version`], [`OndiskError::Invalid`] (also for an index that
+    /// occurs twice), [`OndiskError::Truncated`] and [`OndiskError::Read`].
+    pub fn read_into(
+        &mut self,
+        file: &dyn ReadAt,
+        superblock: &Superblock,
+        address: u64,
+    ) -> Result<(), OndiskError> {
+        let structure = Structure::HeapCollection;
+        self.slots.clear();
+        let address = superblock.absolute(address, structure)?;
+        if self.bytes.len() < USUAL_SIZE {
+            self.bytes.resize(USUAL_SIZE, 0);
+        }
+        let count = file.read_up_to(&mut self.bytes[..USUAL_SIZE], address, structure)?;
+        let size = decode_header(&self.bytes[..count], address, superblock.length_size)?;
+        let len = size_in_memory(size, address)?;
+        if len > count {
+            check_inside_file(file, address, size, structure)?;
+            if self.bytes.len() < len {
+                self.bytes.resize(len, 0);
+            }
+            let rest = address.saturating_add(count as u64);
+            file.read_exact_at(&mut self.bytes[count..len], rest, structure)?;
+        }
+        let collection = &self.bytes[..len];
+        let indexed = index_objects(collection, &mut self.slots, address, superblock.length_size);
+        if indexed.is_err() {
+            self.slots.clear();
+        }
+        indexed
+    }
+
+    /// The data of the object with this index; `None` if there is no such object.
+    #[inline]
+    pub fn object(&self, index: u32) -> Option<&[u8]> {
+        let slot = self.slots.get(usize::try_from(index).ok()?)?;
+        if *slot == Slot::EMPTY {
+            return None;
+        }
+        self.bytes.get(slot.start..slot.end)
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        self.slots.iter().filter(|&&slot| slot != Slot::EMPTY).count()
+    }
+
+    /// Whether there is no object.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl fmt::Debug for Collection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Collection").field("objects", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// Finds one object without reading its data: a list of 100,000 mappings has 9 MB.
+///
+/// # Errors
+/// [`OndiskError::MissingObject`] if the collection has no such object, else as [`Collection::read_into`].
+pub fn locate(
+    file: &dyn ReadAt,
+    superblock: &Superblock,
+    id: GlobalHeapId,
+) -> Result<ObjectRange, OndiskError> {
+    let structure = Structure::HeapCollection;
+    let missing = OndiskError::MissingObject { id };
+    if id.index == 0 {
+        return Err(missing);
+    }
+    let address = superblock.absolute(id.collection, structure)?;
+    let mut window = [0; USUAL_SIZE];
+    let mut count = file.read_up_to(&mut window, address, structure)?;
+    let size = decode_header(&window[..count], address, superblock.length_size)?;
+    check_inside_file(file, address, size, structure)?;
+
+    // Bytes from the start of the collection: where the window begins, where the next object begins.
+    let mut window_start = 0;
+    let mut at = COLLECTION_HEADER as u64;
+    while size.saturating_sub(at) >= OBJECT_HEADER as u64 {
+        let mut in_window = usize::try_from(at - window_start).unwrap_or(usize::MAX);
+        if in_window.saturating_add(OBJECT_HEADER) > count {
+            count = file.read_up_to(&mut window, address.saturating_add(at), structure)?;
+            (window_start, in_window) = (at, 0);
+        }
+        let header = &window[in_window..count];
+        let object_address = address.saturating_add(at);
+        let object = HeapObject::decode(header, size - at, object_address, superblock.length_size)?;
+        if u32::from(object.index) == id.index {
+            let offset = object_address.saturating_add(OBJECT_HEADER as u64);
+            return Ok(ObjectRange { offset, len: object.size });
+        }
+        at += object.extent;
+    }
+    Err(missing)
+}
+
+/// Checks a collection's header; returns the size of the collection in bytes.
+fn decode_header(bytes: &[u8], address: u64, length_size: FieldWidth) -> Result<u64, OndiskError> {
+    let structure = Structure::HeapCollection;
+    let mut cursor = Cursor::new(bytes, structure, address);
+    if cursor.array()? != SIGNATURE {
+        return Err(OndiskError::Signature { structure, address });
+    }
+    let [version, ..] = cursor.array::<4>()?;
+    if version != VERSION {
+        return Err(OndiskError::Version { structure, address, found: version });
+    }
+    let size = cursor.field(length_size)?;
+    if size < COLLECTION_HEADER as u64 {
+        return Err(OndiskError::Invalid { structure, address, field: "size", value: size });
+    }
+    Ok(size)
+}
+
+/// The header of an object in a collection.
+struct HeapObject {
+    index: u16,
+    /// Bytes of data; of free space, with the header.
+    size: u64,
+    /// Bytes from this header to the next, at least a header and at most what is left of the collection.
+    extent: u64,
+}
+
+impl HeapObject {
+    /// `left`: bytes from the start of this header to the end of the collection.
+    #[inline]
+    fn decode(
+        bytes: &[u8],
+        left: u64,
+        address: u64,
+        length_size: FieldWidth,
+    ) -> Result<Self, OndiskError> {
+        let structure = Structure::HeapObject;
+        let Some(header) = bytes.first_chunk::<OBJECT_HEADER>() else {
+            let (needed, available) = (OBJECT_HEADER as u64, bytes.len() as u64);
+            return Err(OndiskError::Truncated { structure, address, needed, available });
+        };
+        let index = u16::from_le_bytes([header[0], header[1]]);
+        let size = length_size.decode(&header[SIZE_AT..]).unwrap_or(0);
+        let extent = match index {
+            0 if size >= OBJECT_HEADER as u64 => Some(size),
+            0 => None,
+            _ => size
+                .checked_next_multiple_of(ALIGNMENT)
+                .and_then(|padded| padded.checked_add(OBJECT_HEADER as u64)),
+        };
+        match extent {
+            Some(extent) if extent <= left => Ok(Self { index, size, extent }),
+            _ => Err(OndiskError::Invalid { structure, address, field: "size", value: size }),
+        }
+    }
+}
+
+/// Fills the table of objects; `bytes` are the whole collection.
+fn index_objects(
+    bytes: &[u8],
+    slots: &mut Vec<Slot>,
+    address: u64,
+    length_size: FieldWidth,
+) -> Result<(), OndiskError> {
+    // Free space has a slot, too: it stays empty.
+    slots.push(Slot::EMPTY);
+    let mut at = COLLECTION_HEADER;
+    while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= OBJECT_HEADER) {
+        let object_address = address.saturating_add(at as u64);
+        let object = HeapObject::decode(rest, rest.len() as u64, object_address, length_size)?;
+        let start = at + OBJECT_HEADER;
+        at += size_in_memory(object.extent, object_address)?;
+        let slot = Slot { start, end: start + size_in_memory(object.size, object_address)? };
+        let index = usize::from(object.index);
+        if index == slots.len() {
+            slots.push(slot);
+            continue;
+        }
+        if index == 0 {
+            continue;
+        }
+        if index > slots.len() {
+            slots.resize(index + 1, Slot::EMPTY);
+        }
+        if slots[index] != Slot::EMPTY {
+            return Err(OndiskError::Invalid {
+                structure: Structure::HeapObject,
+                address: object_address,
+                field: "index, used before,",
+                value: object.index.into(),
+            });
+        }
+        slots[index] = slot;
+    }
+    Ok(())
+}
+
+fn size_in_memory(size: u64, address: u64) -> Result<usize, OndiskError> {
+    usize::try_from(size).map_err(|_| OndiskError::Unsupported {
+        structure: Structure::HeapCollection,
+        address,
+        what: "an object beyond the address space",
+    })
+}
+
+#[cfg(test)]
+mod tests;

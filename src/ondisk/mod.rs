@@ -1,0 +1,41 @@
+//! The few HDF5 on-disk structures that are decoded without libhdf5.
+//!
+//! Opening a virtual dataset through libhdf5 costs tens of microseconds a mapping. The list of mappings is
+//! reached directly instead, in four positional reads:
+//!
+//! ```text
+//! superblock ──► object header ──► layout message ──► global heap collection ──► object
+//! (widths, base)  (v1, v2, blocks)  (class virtual)     (GCOL)                     (list of mappings, a string)
+//! ```
+//!
+//! Everything here follows the HDF5 File Format Specification, version 3.0; the section is named where a
+//! structure is decoded. All integers are little endian. Addresses in the file are relative to the
+//! superblock's base address; *absolute* means bytes from the start of the file.
+//!
+//! Files are untrusted. No length, offset or count is used before it was checked, nothing allocates more than
+//! the file holds, and every loop over the file is bounded. What is valid HDF5 but not decoded here
+//! is [`OndiskError::Unsupported`], the sign for callers to ask libhdf5 instead; every other error means that the
+//! file is damaged or not yet flushed.
+//!
+//! A file that another handle is writing may not show its metadata until that handle is flushed.
+
+mod checksum;
+mod cursor;
+mod error;
+mod global_heap;
+mod message;
+mod object_header;
+mod read_at;
+mod superblock;
+#[cfg(test)]
+pub(crate) mod test_image;
+
+pub use checksum::{Lookup3, lookup3};
+pub(crate) use cursor::Cursor;
+pub use cursor::FieldWidth;
+pub use error::{OndiskError, Structure};
+pub use global_heap::{Collection, GlobalHeapId, ObjectRange, locate};
+pub use message::{Dataspace, Layout};
+pub use object_header::ObjectHeader;
+pub use read_at::ReadAt;
+pub use superblock::Superblock;
