@@ -193,17 +193,22 @@ impl ErrorStack {
     /// More frames than any version of libhdf5 pushes (`H5E_NSLOTS` is 32 in 1.10).
     const MAX_FRAMES: usize = 256;
 
-    /// Copies the stack of the call that has just failed on this thread.
-    pub(crate) fn current(_lock: &Lock) -> Self {
+    /// Moves the stack of the call that has just failed on this thread out of libhdf5.
+    ///
+    /// What a thread leaves on its stack when it ends is never released by a thread-safe libhdf5
+    /// (Debian's is one), which then complains of an infinite loop when the process ends.
+    fn take(_lock: &Lock) -> Self {
         let mut stack = Self::default();
-        // SAFETY: the lock is held; `push_frame` gets back the pointer to `stack`, which outlives the walk.
+        // SAFETY: the lock is held; `push_frame` gets back the pointer to `stack`, which outlives the
+        // walk and is not touched during it.
         unsafe {
             h5e::H5Ewalk2(
                 h5e::H5E_DEFAULT,
                 h5e::H5E_WALK_UPWARD,
                 Some(push_frame),
                 (&raw mut stack).cast(),
-            )
+            );
+            h5e::H5Eclear2(h5e::H5E_DEFAULT);
         };
         stack
     }
@@ -246,7 +251,7 @@ unsafe extern "C" fn push_frame(
     data: *mut c_void,
 ) -> herr_t {
     let copied = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: `data` is the stack that `ErrorStack::current` passed to the walk and does not
+        // SAFETY: `data` is the stack that `ErrorStack::take` passed to the walk and does not
         // touch meanwhile; `frame` is valid during this call.
         let (stack, frame) = unsafe { (&mut *data.cast::<ErrorStack>(), &*frame) };
         if stack.frames.len() < ErrorStack::MAX_FRAMES {
@@ -289,7 +294,7 @@ fn message(id: hid_t) -> String {
 
 /// The error of the call `call` that has just failed.
 pub(crate) fn failure(lock: &Lock, call: &'static str) -> Error {
-    Error::Call { call, stack: ErrorStack::current(lock) }
+    Error::Call { call, stack: ErrorStack::take(lock) }
 }
 
 /// Turns a negative `herr_t`, `hid_t` or count into an error.

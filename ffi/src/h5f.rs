@@ -39,14 +39,20 @@ pub fn open_read_only(
     unsafe { Id::from_call(lock, "H5Fopen", id) }
 }
 
-/// Whether the file can be opened and has a superblock (`H5Fis_hdf5`).
+/// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5 1.12
+/// `H5Fis_hdf5`).
 ///
 /// # Errors
 /// [`Error::Call`] when it cannot be opened; [`Error::InteriorNul`].
-pub fn is_hdf5(lock: &Lock, path: &Path) -> Result<bool, Error> {
+pub fn is_accessible(lock: &Lock, path: &Path) -> Result<bool, Error> {
     let path = c_path(path)?;
     // SAFETY: the lock is held; `path` ends in a zero byte.
-    check_truth(lock, "H5Fis_hdf5", unsafe { hdf5_sys::h5f::H5Fis_hdf5(path.as_ptr()) })
+    #[cfg(hdf5_tokens)]
+    let found = unsafe { hdf5_sys::h5f::H5Fis_accessible(path.as_ptr(), H5P_DEFAULT) };
+    // SAFETY: the lock is held; `path` ends in a zero byte.
+    #[cfg(not(hdf5_tokens))]
+    let found = unsafe { hdf5_sys::h5f::H5Fis_hdf5(path.as_ptr()) };
+    check_truth(lock, "H5Fis_accessible", found)
 }
 
 /// Bytes in front of the superblock: what addresses relative to the base address lack

@@ -63,9 +63,13 @@ impl<K: Kind> Id<K> {
 
 impl<K: Kind> Drop for Id<K> {
     fn drop(&mut self) {
-        let _lock = lock();
+        let lock = lock();
         // SAFETY: the lock is held; `raw` is owned by `self`, of the kind that CLOSE is for, and not used after this.
-        unsafe { K::CLOSE(self.raw) };
+        let status = unsafe { K::CLOSE(self.raw) };
+        if status < 0 {
+            // Nobody to tell; but the thread's error stack is not left filled.
+            drop(failure(&lock, "close"));
+        }
     }
 }
 

@@ -20,7 +20,8 @@
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
 //! | | `H5Dchunk_iter` | 1.14 |
-//! | [`h5f`] | `H5Fopen`, `H5Fis_hdf5`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
+//! | [`h5f`] | `H5Fopen`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
+//! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gclose` | 1.10.8 |
 //! | [`h5l`] | `H5Lexists` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |

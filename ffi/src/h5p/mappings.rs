@@ -6,7 +6,7 @@ use hdf5_sys::h5p::{
 };
 
 use crate::error::{Error, check};
-use crate::h5s::{self, Extent, Selection};
+use crate::h5s::{self, Selection};
 use crate::id::{DatasetCreation, Dataspace, Id};
 use crate::lock::Lock;
 use crate::text::sized;
@@ -21,8 +21,6 @@ pub struct Mapping {
     pub source_dataset: String,
     /// What is selected in the source dataset.
     pub source: Selection,
-    /// Extent of the source as the mapping recorded it, which is not always the source's own.
-    pub source_extent: Extent,
     /// What is selected in the virtual dataset.
     pub target: Selection,
 }
@@ -64,7 +62,6 @@ pub fn mapping(lock: &Lock, creation: &DatasetCreation, index: usize) -> Result<
             H5Pget_virtual_dsetname(list, index, buffer, size)
         })?,
         source: h5s::selection(lock, &source)?,
-        source_extent: h5s::extent(lock, &source)?,
         target: h5s::selection(lock, &target)?,
     })
 }
