@@ -1,0 +1,120 @@
+//! Files made on the fly by `tests/python/make_files.py`, once, and again when the scripts or the packages change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use super::answers::{self, BrokenFile, Digest, Metadata, Read};
+use super::{SupportError, run, test_files};
+
+/// A versioned file and the answers that stand beside it.
+#[derive(Debug, Clone)]
+pub(crate) struct MadeFile {
+    /// The file's name without its ending.
+    pub(crate) name: String,
+    /// The HDF5 file. Tests that write to it must write to a copy.
+    pub(crate) path: PathBuf,
+}
+
+impl MadeFile {
+    /// The digest of each dataset of each version.
+    ///
+    /// # Errors
+    /// [`SupportError::Io`] and [`SupportError::Answers`].
+    pub(crate) fn digests(&self) -> Result<Vec<Digest>, SupportError> {
+        answers::read_lines(&self.path.with_extension("jsonl"))
+    }
+
+    /// Selections and the digest of what they give.
+    ///
+    /// # Errors
+    /// [`SupportError::Io`] and [`SupportError::Answers`].
+    pub(crate) fn reads(&self) -> Result<Vec<Read>, SupportError> {
+        answers::read(&self.path.with_extension("reads.json"))
+    }
+
+    /// Versions, datasets and attributes.
+    ///
+    /// # Errors
+    /// [`SupportError::Io`] and [`SupportError::Answers`].
+    pub(crate) fn metadata(&self) -> Result<Metadata, SupportError> {
+        answers::read(&self.path.with_extension("meta.json"))
+    }
+}
+
+/// All sound files, sorted by name.
+///
+/// # Errors
+/// Those of [`folder`], and [`SupportError::Io`].
+pub(crate) fn files() -> Result<Vec<MadeFile>, SupportError> {
+    let folder = folder()?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(SupportError::io(&folder))? {
+        let path = entry.map_err(SupportError::io(&folder))?.path();
+        if let (Some(name), Some("h5")) =
+            (stem(&path), path.extension().and_then(|ending| ending.to_str()))
+        {
+            files.push(MadeFile { name, path });
+        }
+    }
+    files.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// One sound file by its name without ending.
+///
+/// # Errors
+/// Those of [`folder`], and [`SupportError::Io`] when there is no such file.
+pub(crate) fn file(name: &str) -> Result<MadeFile, SupportError> {
+    let path = folder()?.join(format!("{name}.h5"));
+    fs::metadata(&path).map_err(SupportError::io(&path))?;
+    Ok(MadeFile { name: name.to_owned(), path })
+}
+
+/// The broken files, each with its path and the error it must give.
+///
+/// # Errors
+/// Those of [`folder`], [`SupportError::Io`] and [`SupportError::Answers`].
+pub(crate) fn broken_files() -> Result<Vec<(PathBuf, BrokenFile)>, SupportError> {
+    let folder = folder()?.join("broken");
+    let rows: Vec<BrokenFile> = answers::read(&folder.join("manifest.json"))?;
+    Ok(rows.into_iter().map(|row| (folder.join(&row.file), row)).collect())
+}
+
+/// The folder of made files; makes them when they are not there yet.
+///
+/// The script holds a file lock while it works, so test binaries that run side by side make the files once.
+///
+/// # Errors
+/// [`SupportError::NoPython`] when there is no interpreter, [`SupportError::CommandFailed`] when the script fails.
+pub(crate) fn folder() -> Result<PathBuf, SupportError> {
+    static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
+    let mut known = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(folder) = known.as_ref() {
+        return Ok(folder.clone());
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_files.py");
+    // No byte code: the script's folder is part of the source tree.
+    let folder = PathBuf::from(
+        run(Command::new(python()?).arg("-B").arg(script).arg(test_files()))?.trim_end(),
+    );
+    Ok(known.insert(folder).clone())
+}
+
+/// The Python interpreter of the project's virtual environment, or the one that `H5STRATA_PYTHON` names.
+///
+/// # Errors
+/// [`SupportError::NoPython`] when it is not there.
+pub(crate) fn python() -> Result<PathBuf, SupportError> {
+    let python = std::env::var_os("H5STRATA_PYTHON").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/bin/python"),
+        PathBuf::from,
+    );
+    if python.is_file() { Ok(python) } else { Err(SupportError::NoPython { python }) }
+}
+
+/// A file name without its ending.
+fn stem(path: &Path) -> Option<String> {
+    Some(path.file_stem()?.to_str()?.to_owned())
+}
