@@ -6,12 +6,11 @@
 
 use super::buffer::Buffer;
 use super::error::{Corruption, Fault};
+use super::lz77::{Limits, Sink, Writer, copy_match, low_byte, parse};
 
 const MAX_LITERALS: usize = 32;
 const MAX_DISTANCE: usize = 1 << 13;
-const MIN_MATCH: usize = 3;
 const MAX_MATCH: usize = (1 << 8) + (1 << 3);
-const TABLE_BITS: u32 = 14;
 
 /// Decodes one stream and gives the number of bytes written.
 pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
@@ -43,94 +42,24 @@ pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
     Ok(filled)
 }
 
-/// Repeats `length` bytes from `distance` bytes before `filled`; the ranges may overlap.
-pub(super) fn copy_match(
-    out: &mut [u8],
-    filled: usize,
-    distance: usize,
-    length: usize,
-) -> Result<(), Fault> {
-    let start = filled.checked_sub(distance).ok_or(Corruption::Reference)?;
-    let end = filled.checked_add(length).ok_or(Fault::TooLong)?;
-    if end > out.len() {
-        return Err(Fault::TooLong);
-    }
-    if distance == 1 {
-        let byte = out[start];
-        out[filled..end].fill(byte);
-        return Ok(());
-    }
-    // A copied period doubles what the next step may copy.
-    let mut done = filled;
-    while done < end {
-        let step = (done - start).min(end - done);
-        out.copy_within(start..start + step, done);
-        done += step;
-    }
-    Ok(())
-}
-
-/// Encodes to one stream; incompressible input grows by at most one byte in 32.
+/// Encodes to one stream; incompressible input grows by one byte in 32.
 pub(super) fn encode(input: &[u8], out: &mut Buffer) -> Result<(), Fault> {
     let bound = input.len() + input.len().div_ceil(MAX_LITERALS);
-    let mut writer = Writer { out: out.prepare(bound)?, len: 0 };
-    // Position + 1 of the last place each hash was seen; 0 is none.
-    let mut table = vec![0usize; 1 << TABLE_BITS];
-    let (mut literals, mut position) = (0, 0);
-    while let Some(&[a, b, c]) = input[position..].first_chunk::<MIN_MATCH>() {
-        let slot = &mut table[hash([a, b, c])];
-        let candidate = std::mem::replace(slot, position + 1);
-        let length = match candidate.checked_sub(1) {
-            Some(earlier) if position - earlier <= MAX_DISTANCE => {
-                match_length(&input[earlier..], &input[position..])
-            }
-            _ => 0,
-        };
-        if length < MIN_MATCH {
-            position += 1;
-            continue;
-        }
-        writer.literals(&input[literals..position])?;
-        writer.repeat(position + 1 - candidate, length)?;
-        position += length;
-        literals = position;
-    }
-    writer.literals(&input[literals..])?;
-    let written = writer.len;
+    let mut items = Items(Writer { out: out.prepare(bound)?, len: 0 });
+    parse(input, &Limits { distance: MAX_DISTANCE, length: MAX_MATCH, tail: 0 }, &mut items)?;
+    let written = items.0.len;
     out.set_len(written);
     Ok(())
 }
 
-/// Length of the common start of two byte strings, at most what one match can hold.
-fn match_length(earlier: &[u8], here: &[u8]) -> usize {
-    let here = &here[..here.len().min(MAX_MATCH)];
-    here.iter().zip(earlier).take_while(|(a, b)| a == b).count()
-}
+/// Writes LZF's items.
+struct Items<'a>(Writer<'a>);
 
-fn hash([a, b, c]: [u8; MIN_MATCH]) -> usize {
-    let hash = u32::from_le_bytes([a, b, c, 0]).wrapping_mul(0x9e37_79b1) >> (32 - TABLE_BITS);
-    // 14 bits fit every usize.
-    usize::try_from(hash).unwrap_or(0)
-}
-
-/// The items of a stream, written into a slice.
-struct Writer<'a> {
-    out: &'a mut [u8],
-    len: usize,
-}
-
-impl Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        let end = self.len + bytes.len();
-        self.out.get_mut(self.len..end).ok_or(Fault::Encode)?.copy_from_slice(bytes);
-        self.len = end;
-        Ok(())
-    }
-
+impl Sink for Items<'_> {
     fn literals(&mut self, literals: &[u8]) -> Result<(), Fault> {
         for run in literals.chunks(MAX_LITERALS) {
-            self.put(&[low_byte(run.len() - 1)])?;
-            self.put(run)?;
+            self.0.put(&[low_byte(run.len() - 1)])?;
+            self.0.put(run)?;
         }
         Ok(())
     }
@@ -138,15 +67,10 @@ impl Writer<'_> {
     fn repeat(&mut self, distance: usize, length: usize) -> Result<(), Fault> {
         let [low, high] = [low_byte(distance - 1), low_byte((distance - 1) >> 8)];
         match length - 2 {
-            short @ 0..7 => self.put(&[low_byte(short) << 5 | high, low]),
-            long => self.put(&[7 << 5 | high, low_byte(long - 7), low]),
+            short @ 0..7 => self.0.put(&[low_byte(short) << 5 | high, low]),
+            long => self.0.put(&[7 << 5 | high, low_byte(long - 7), low]),
         }
     }
-}
-
-/// The lowest 8 bits.
-fn low_byte(value: usize) -> u8 {
-    value.to_le_bytes()[0]
 }
 
 #[cfg(test)]

@@ -11,20 +11,34 @@
 //! | 2 | shuffle | yes | yes |
 //! | 3 | fletcher32 | yes, checked | yes |
 //! | 5, 6 | nbit, scaleoffset | through libhdf5 | no |
+//! | 307 | bzip2 | yes | yes |
 //! | 32000 | lzf | yes | yes |
+//! | 32001 | blosc (blosclz, lz4, lz4hc, snappy, zlib, zstd) | yes | yes |
+//! | 32004 | lz4 | yes | yes |
+//! | 32008 | bitshuffle (alone, lz4, zstd) | yes | yes |
+//! | 32015 | zstd | yes | yes |
 //!
 //! Any other filter is an error for the chunks it was applied to, and for those alone.
 
+mod bits;
+mod bitshuffle;
+mod blosc;
 mod buffer;
+mod bzip2;
 mod deflate;
 mod error;
 mod filter;
 mod fletcher32;
+mod lz4;
+mod lz77;
 mod lzf;
+mod params;
 mod pipeline;
+mod reader;
 mod scratch;
 mod shuffle;
 mod stage;
+mod zstd;
 
 pub use error::{BadParams, CodecError, Corruption};
 pub use filter::Filter;

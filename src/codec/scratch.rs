@@ -3,12 +3,13 @@
 use std::fmt;
 
 use super::buffer::Buffer;
-use super::deflate;
+use super::{bitshuffle, blosc, deflate, zstd};
 
 /// Buffers and compressor state of one thread.
 ///
 /// Two buffers take turns between the stages of a pipeline. Each grows to the largest intermediate result met, and
-/// never beyond the bound of [`Pipeline`](super::Pipeline).
+/// when decoding never beyond four times the chunk and 64 KiB; filters that work by blocks hold at most
+/// three blocks besides, none longer than the chunk's intermediate result.
 #[derive(Default)]
 pub struct Scratch {
     /// The bytes of the stage in work.
@@ -23,13 +24,25 @@ pub struct Scratch {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) deflate: deflate::State,
+    pub(super) zstd: zstd::State,
+    pub(super) bitshuffle: bitshuffle::State,
+    pub(super) blosc: blosc::State,
+}
+
+impl State {
+    /// Blosc's own state, and that of the codecs it calls.
+    pub(super) fn blosc(&mut self) -> (&mut blosc::State, blosc::Codecs<'_>) {
+        let codecs = blosc::Codecs { deflate: &mut self.deflate, zstd: &mut self.zstd };
+        (&mut self.blosc, codecs)
+    }
 }
 
 impl Scratch {
-    /// Bytes of memory held between chunks, without the state of the compressors.
+    /// Bytes of memory held for intermediate results between chunks.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.front.capacity() + self.back.capacity()
+        let stages = self.front.capacity() + self.back.capacity();
+        stages + self.state.bitshuffle.capacity() + self.state.blosc.capacity()
     }
 }
 

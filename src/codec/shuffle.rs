@@ -2,10 +2,10 @@
 //!
 //! Bytes behind the last whole element stay where they are (`H5Z__filter_shuffle`).
 //!
-//! Element sizes of 2, 4, 8, 16 and 32 bytes move in tiles of [`TILE`] elements. A tile is a matrix
+//! Element sizes of 2, 4, 8 and 16 bytes move in tiles of [`TILE`] elements. A tile is a matrix
 //! whose transposition rotates the bits of every byte's position, and one *perfect shuffle* (the two
-//! halves of the tile interleaved) rotates them by one. The fixed-size loops compile to vector
-//! unpack instructions.
+//! halves of the tile interleaved) rotates them by one. A perfect shuffle is two
+//! vector instructions for two rows.
 
 use std::array;
 
@@ -14,7 +14,7 @@ const TILE: usize = 16;
 /// log2 of [`TILE`].
 const TILE_BITS: usize = 4;
 
-type Row = [u8; TILE];
+type Row = wide::u8x16;
 
 /// Gathers the bytes of each significance; `out` must be as long as `input`.
 pub(super) fn shuffle(element_size: usize, input: &[u8], out: &mut [u8]) {
@@ -47,12 +47,10 @@ fn transpose(element_size: usize, input: &[u8], out: &mut [u8], direction: Direc
         (4, Direction::Shuffle) => shuffle_tiles::<4>(input, out),
         (8, Direction::Shuffle) => shuffle_tiles::<8>(input, out),
         (16, Direction::Shuffle) => shuffle_tiles::<16>(input, out),
-        (32, Direction::Shuffle) => shuffle_tiles::<32>(input, out),
         (2, Direction::Unshuffle) => unshuffle_tiles::<2>(input, out),
         (4, Direction::Unshuffle) => unshuffle_tiles::<4>(input, out),
         (8, Direction::Unshuffle) => unshuffle_tiles::<8>(input, out),
         (16, Direction::Unshuffle) => unshuffle_tiles::<16>(input, out),
-        (32, Direction::Unshuffle) => unshuffle_tiles::<32>(input, out),
         _ => elementwise(element_size, 0, input, out, direction),
     }
 }
@@ -60,15 +58,15 @@ fn transpose(element_size: usize, input: &[u8], out: &mut [u8], direction: Direc
 /// [`unshuffle`] of whole elements of `SIZE` bytes.
 fn unshuffle_tiles<const SIZE: usize>(input: &[u8], out: &mut [u8]) {
     let count = input.len() / SIZE;
-    let planes: [&[Row]; SIZE] =
+    let planes: [&[[u8; TILE]]; SIZE] =
         array::from_fn(|byte| input[byte * count..(byte + 1) * count].as_chunks().0);
     let (tiles, _) = out.as_chunks_mut::<TILE>().0.as_chunks_mut::<SIZE>();
     for (index, tile) in tiles.iter_mut().enumerate() {
-        let mut rows: [Row; SIZE] = array::from_fn(|byte| planes[byte][index]);
+        let mut rows: [Row; SIZE] = array::from_fn(|byte| Row::new(planes[byte][index]));
         for _ in 0..SIZE.ilog2() {
-            rows = perfect_shuffle(&rows);
+            rows = perfect_shuffle(rows);
         }
-        *tile = rows;
+        *tile = rows.map(Row::to_array);
     }
     elementwise(SIZE, count / TILE * TILE, input, out, Direction::Unshuffle);
 }
@@ -78,13 +76,13 @@ fn shuffle_tiles<const SIZE: usize>(input: &[u8], out: &mut [u8]) {
     let count = input.len() / SIZE;
     let (tiles, _) = input.as_chunks::<TILE>().0.as_chunks::<SIZE>();
     for (index, tile) in tiles.iter().enumerate() {
-        let mut rows = *tile;
+        let mut rows: [Row; SIZE] = array::from_fn(|row| Row::new(tile[row]));
         for _ in 0..TILE_BITS {
-            rows = perfect_shuffle(&rows);
+            rows = perfect_shuffle(rows);
         }
         for (byte, row) in rows.iter().enumerate() {
             let start = byte * count + index * TILE;
-            out[start..start + TILE].copy_from_slice(row);
+            out[start..start + TILE].copy_from_slice(&row.to_array());
         }
     }
     elementwise(SIZE, count / TILE * TILE, input, out, Direction::Shuffle);
@@ -92,14 +90,10 @@ fn shuffle_tiles<const SIZE: usize>(input: &[u8], out: &mut [u8]) {
 
 /// Interleaves the bytes of the two halves of a tile.
 #[inline(always)]
-fn perfect_shuffle<const SIZE: usize>(rows: &[Row; SIZE]) -> [Row; SIZE] {
+fn perfect_shuffle<const SIZE: usize>(rows: [Row; SIZE]) -> [Row; SIZE] {
     array::from_fn(|row| {
-        let (low, high) = (&rows[row / 2], &rows[row / 2 + SIZE / 2]);
-        let start = row % 2 * (TILE / 2);
-        array::from_fn(|byte| {
-            let source = if byte % 2 == 0 { low } else { high };
-            source[start + byte / 2]
-        })
+        let (low, high) = (rows[row / 2], rows[row / 2 + SIZE / 2]);
+        if row % 2 == 0 { Row::unpack_low(low, high) } else { Row::unpack_high(low, high) }
     })
 }
 

@@ -1,10 +1,12 @@
 //! One filter of a pipeline, ready to run: its parameters checked, its size arithmetic known.
 
+use super::bitshuffle::Compression;
 use super::buffer::Buffer;
-use super::error::{BadParams, CodecError, Fault};
+use super::error::{CodecError, Fault};
 use super::filter::{Filter, id};
+use super::params::Params;
 use super::scratch::State;
-use super::{deflate, fletcher32, lzf, shuffle};
+use super::{bitshuffle, blosc, bzip2, deflate, fletcher32, lz4, lzf, shuffle, zstd};
 
 /// What a filter does to a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +27,11 @@ pub(super) enum Transform {
     Deflate { level: u8 },
     Shuffle { element_size: usize },
     Lzf,
+    Zstd { level: i32 },
+    Lz4 { block: usize },
+    Bzip2 { level: u8 },
+    Bitshuffle(bitshuffle::Settings),
+    Blosc(blosc::Settings),
 }
 
 impl Stage {
@@ -43,6 +50,12 @@ impl Stage {
             },
             id::FLETCHER32 => return Ok(Stage::Checksum),
             id::LZF => Transform::Lzf,
+            // A signed level, stored as its 32-bit pattern.
+            id::ZSTD => Transform::Zstd { level: params.or_default(0, 3).value().cast_signed() },
+            id::LZ4 => Transform::Lz4 { block: params.or_default(0, 0).length()? },
+            id::BZIP2 => Transform::Bzip2 { level: params.or_default(0, 9).in_range(1, 9)? },
+            id::BITSHUFFLE => Transform::Bitshuffle(bitshuffle_settings(&params)?),
+            id::BLOSC => Transform::Blosc(blosc_settings(&params)?),
             id::NBIT | id::SCALE_OFFSET => {
                 return Err(CodecError::NeedsLibrary { id: filter.id });
             }
@@ -69,7 +82,8 @@ impl Transform {
     pub(super) fn compresses(&self) -> bool {
         match self {
             Transform::Shuffle { .. } => false,
-            Transform::Deflate { .. } | Transform::Lzf => true,
+            Transform::Bitshuffle(settings) => settings.compression != Compression::None,
+            _ => true,
         }
     }
 
@@ -87,6 +101,16 @@ impl Transform {
                 Ok(input.len())
             }
             Transform::Lzf => lzf::decode(input, out),
+            Transform::Zstd { .. } => zstd::decode(&mut state.zstd, input, out),
+            Transform::Lz4 { .. } => lz4::decode(input, out),
+            Transform::Bzip2 { .. } => bzip2::decode(input, out),
+            Transform::Bitshuffle(settings) => {
+                bitshuffle::decode(settings, &mut state.bitshuffle, &mut state.zstd, input, out)
+            }
+            Transform::Blosc(_) => {
+                let (blosc, mut codecs) = state.blosc();
+                blosc::decode(blosc, &mut codecs, input, out)
+            }
         }
     }
 
@@ -105,6 +129,21 @@ impl Transform {
                 Ok(())
             }
             Transform::Lzf => lzf::encode(input, out),
+            Transform::Zstd { level } => {
+                let room = out.prepare(zstd::bound(input.len()))?;
+                let written = zstd::encode(&mut state.zstd, level, input, room)?;
+                out.set_len(written);
+                Ok(())
+            }
+            Transform::Lz4 { block } => lz4::encode(block, input, out),
+            Transform::Bzip2 { level } => bzip2::encode(level, input, out),
+            Transform::Bitshuffle(settings) => {
+                bitshuffle::encode(settings, &mut state.bitshuffle, &mut state.zstd, input, out)
+            }
+            Transform::Blosc(settings) => {
+                let (blosc, mut codecs) = state.blosc();
+                blosc::encode(settings, blosc, &mut codecs, input, out)
+            }
         }
     }
 }
@@ -114,53 +153,36 @@ fn same_size<'a>(input: &[u8], out: &'a mut [u8]) -> Result<&'a mut [u8], Fault>
     out.get_mut(..input.len()).ok_or(Fault::TooLong)
 }
 
-/// The parameters of a filter, read with checks.
-struct Params<'a> {
-    filter: &'a Filter,
-    element_size: usize,
+/// `[major, minor, element size, block size in elements, compression, level]` (`bshuf_h5filter.c`).
+fn bitshuffle_settings(params: &Params<'_>) -> Result<bitshuffle::Settings, CodecError> {
+    let block = params.or_default(3, 0);
+    if !block.value().is_multiple_of(8) {
+        return Err(block.refused());
+    }
+    Ok(bitshuffle::Settings {
+        element_size: params.element_size(2)?,
+        block_elements: block.length()?,
+        compression: match params.or_default(4, 0).value() {
+            2 => Compression::Lz4,
+            3 => Compression::Zstd(params.or_default(5, 0).value().cast_signed()),
+            _ => Compression::None,
+        },
+    })
 }
 
-/// One parameter and where it stood.
-struct Param {
-    filter: u16,
-    index: usize,
-    value: u32,
-}
-
-impl Params<'_> {
-    /// The parameter at a position, from 0.
-    fn required(&self, index: usize) -> Result<Param, CodecError> {
-        let value = *self.filter.params.get(index).ok_or(CodecError::BadParams {
-            filter: self.filter.id,
-            reason: BadParams::Missing { expected: index + 1, found: self.filter.params.len() },
-        })?;
-        Ok(Param { filter: self.filter.id, index, value })
-    }
-
-    /// The element size in bytes stored at a position, else the dataset's; never 0.
-    fn element_size(&self, index: usize) -> Result<usize, CodecError> {
-        match self.required(index) {
-            Ok(param) => match usize::try_from(param.value) {
-                Ok(size @ 1..) => Ok(size),
-                _ => Err(param.refused()),
-            },
-            Err(_) if self.element_size > 0 => Ok(self.element_size),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-impl Param {
-    /// The value, if it lies in an inclusive range.
-    fn in_range(&self, lowest: u8, highest: u8) -> Result<u8, CodecError> {
-        match u8::try_from(self.value) {
-            Ok(value) if (lowest..=highest).contains(&value) => Ok(value),
-            _ => Err(self.refused()),
-        }
-    }
-
-    fn refused(&self) -> CodecError {
-        let reason = BadParams::Value { index: self.index, value: self.value };
-        CodecError::BadParams { filter: self.filter, reason }
-    }
+/// `[filter version, format version, element size, chunk bytes, level, shuffle, codec]` (`blosc_filter.c`).
+fn blosc_settings(params: &Params<'_>) -> Result<blosc::Settings, CodecError> {
+    let (shuffle, codec) = (params.or_default(5, 1), params.or_default(6, 0));
+    Ok(blosc::Settings {
+        // Blosc takes longer elements for bytes.
+        element_size: u8::try_from(params.element_size(2)?).unwrap_or(1),
+        level: params.or_default(4, 5).in_range(0, 9)?,
+        shuffle: match shuffle.value() {
+            0 => blosc::Shuffle::None,
+            1 => blosc::Shuffle::Bytes,
+            2 => blosc::Shuffle::Bits,
+            _ => return Err(shuffle.refused()),
+        },
+        codec: blosc::Codec::from_code(codec.value()).ok_or_else(|| codec.refused())?,
+    })
 }
