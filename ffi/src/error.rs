@@ -199,8 +199,8 @@ impl ErrorStack {
     /// (Debian's is one), which then complains of an infinite loop when the process ends.
     fn take(_lock: &Lock) -> Self {
         let mut stack = Self::default();
-        // SAFETY: the lock is held; `push_frame` gets back the pointer to `stack`, which outlives the
-        // walk and is not touched during it.
+        // SAFETY: the lock is held; `push_frame` gets back the pointer to `stack`, which outlives
+        // the walk and is not touched during it.
         unsafe {
             h5e::H5Ewalk2(
                 h5e::H5E_DEFAULT,

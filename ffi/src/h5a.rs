@@ -125,7 +125,8 @@ pub fn read(lock: &Lock, attribute: &Attribute) -> Result<Vec<u8>, Error> {
     Ok(values)
 }
 
-/// The strings of an attribute of variable-length strings, in C order, each up to its first zero byte.
+/// The strings of an attribute of variable-length strings, in C order, each up to its first zero
+/// byte.
 ///
 /// # Errors
 /// [`Error::TypeClass`] for other types; [`Error::Call`]; [`Error::Limit`] and [`Error::Memory`].
@@ -134,7 +135,8 @@ pub fn read_variable_strings(lock: &Lock, attribute: &Attribute) -> Result<Vec<V
     let points = h5s::selected(lock, &space(lock, attribute)?)?;
     let mut strings = VariableStrings::new(lock, "H5Aread", &datatype, points)?;
     if points > 0 {
-        // SAFETY: the lock is held; both ids are live, and there is room for one pointer an element.
+        // SAFETY: the lock is held; both ids are live, and there is room for one pointer an
+        // element.
         let status =
             unsafe { H5Aread(attribute.raw(), datatype.raw(), strings.as_mut_ptr().cast()) };
         check(lock, "H5Aread", status)?;

@@ -2,6 +2,8 @@
 
 mod chunk;
 mod read;
+#[cfg_attr(not(hdf5_2_0), path = "h5d/read_chunk_before_2_0.rs")]
+mod read_chunk;
 
 use hdf5_sys::h5d::{H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2};
 use hdf5_sys::h5p::H5P_DEFAULT;
@@ -9,9 +11,10 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 #[cfg(hdf5_chunk_iter)]
 pub use self::chunk::chunk_iter;
 pub use self::chunk::{
-    ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, num_chunks, read_chunk,
+    ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, num_chunks,
 };
 pub use self::read::{Reader, read_variable_strings};
+pub use self::read_chunk::read_chunk;
 
 use crate::error::Error;
 use crate::h5s;

@@ -16,12 +16,13 @@ use crate::lock::Lock;
 
 /// Opens a file for reading only (`H5Fopen`).
 ///
-/// Without `access` the library's defaults hold. Whether the file is locked against writers is up to
-/// HDF5's own rules (`HDF5_USE_FILE_LOCKING`); the lock is a shared one, which needs no right to write
-/// and so works on a read-only medium.
+/// Without `access` the library's defaults hold. Whether the file is locked against writers is up
+/// to HDF5's own rules (`HDF5_USE_FILE_LOCKING`); the lock is a shared one, which needs no right to
+/// write and so works on a read-only medium.
 ///
 /// The close degree stays the default, which for files of one descriptor is "weak": objects outlive
-/// the [`File`] they came from, and the last one to be dropped closes the file. Owned ids rely on it.
+/// the [`File`] they came from, and the last one to be dropped closes the file. Owned ids rely on
+/// it.
 ///
 /// # Errors
 /// [`Error::Call`]: [`crate::error::Minor::CantOpenFile`] when the system would not open it,
@@ -39,8 +40,8 @@ pub fn open_read_only(
     unsafe { Id::from_call(lock, "H5Fopen", id) }
 }
 
-/// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5 1.12
-/// `H5Fis_hdf5`).
+/// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5
+/// 1.12 `H5Fis_hdf5`).
 ///
 /// # Errors
 /// [`Error::Call`] when it cannot be opened; [`Error::InteriorNul`].
@@ -97,7 +98,8 @@ pub fn is_sec2(lock: &Lock, file: &File) -> Result<bool, Error> {
     Ok(driver == sec2(lock))
 }
 
-/// A descriptor of the file's bytes, if the file is one descriptor read as it stands: the sec2 driver.
+/// A descriptor of the file's bytes, if the file is one descriptor read as it stands: the sec2
+/// driver.
 ///
 /// It is a duplicate: positional reads on it do not disturb the library, and it stays open when the
 /// file is closed. `None` for other drivers, whose handle is something else.

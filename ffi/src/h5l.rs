@@ -20,7 +20,8 @@ use crate::text::c_string;
 pub enum Link {
     /// An object of this file.
     Hard {
-        /// Address of the object's header in bytes from the base address: the user block is not counted.
+        /// Address of the object's header in bytes from the base address: the user block is not
+        /// counted.
         address: u64,
     },
     /// A path in this file, which may lead nowhere.
@@ -64,7 +65,8 @@ pub fn exists<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<bool,
 pub fn link<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Link, Error> {
     let path = c_string(path)?;
     let mut info = MaybeUninit::<sys::LinkInfo>::zeroed();
-    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the struct.
+    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the
+    // struct.
     let status =
         unsafe { sys::H5Lget_info(at.raw(), path.as_ptr(), info.as_mut_ptr(), H5P_DEFAULT) };
     check(lock, "H5Lget_info", status)?;
@@ -85,8 +87,8 @@ pub fn link<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Link, E
 /// [`Error::Call`]; [`Error::NotUtf8`].
 pub fn names<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<String>, Error> {
     let mut collected = Collected { names: Vec::new(), failure: None };
-    // SAFETY: the lock is held; `group` is live; `collect` gets back the pointer to `collected`, which
-    // outlives the call and is not touched during it.
+    // SAFETY: the lock is held; `group` is live; `collect` gets back the pointer to `collected`,
+    // which outlives the call and is not touched during it.
     let status = unsafe {
         sys::H5Literate(
             group.raw(),
@@ -97,11 +99,11 @@ pub fn names<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<String>, Er
             (&raw mut collected).cast(),
         )
     };
-    match collected.failure {
-        Some(error) => Err(error),
-        None if status < 0 => Err(failure(lock, "H5Literate")),
-        None => Ok(collected.names),
+    if status < 0 {
+        let failure = failure(lock, "H5Literate");
+        return Err(collected.failure.unwrap_or(failure));
     }
+    Ok(collected.names)
 }
 
 /// What `collect` has gathered so far.

@@ -48,7 +48,8 @@ pub fn object<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Objec
     let path = c_string(path)?;
     let mut info = MaybeUninit::<sys::ObjectInfo>::zeroed();
     let fields = H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS;
-    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the struct.
+    // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte, `info` has room for the
+    // struct.
     let status = unsafe {
         sys::H5Oget_info_by_name(at.raw(), path.as_ptr(), info.as_mut_ptr(), fields, H5P_DEFAULT)
     };
@@ -69,8 +70,8 @@ pub fn object<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Objec
     })
 }
 
-/// Address of the header of the object at `path`, seen from `at`, in bytes from the base address: the
-/// user block is not counted.
+/// Address of the header of the object at `path`, seen from `at`, in bytes from the base address:
+/// the user block is not counted.
 ///
 /// # Errors
 /// As [`object`]; [`Error::OtherFile`] when an external link leads out of the file of `at`.

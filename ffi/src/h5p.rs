@@ -25,21 +25,23 @@ use crate::sys;
 /// # Errors
 /// [`Error::Call`].
 pub fn file_access(lock: &Lock) -> Result<FileAccess, Error> {
-    // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or negative.
+    // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
+    // negative.
     unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_FILE_ACCESS)) }
 }
 
 /// Has libhdf5 read no more than is asked for: no chunk cache, no sieve buffer (`H5Pset_cache`,
 /// `H5Pset_sieve_buf_size`).
 ///
-/// For reads of parts of unfiltered chunks into contiguous memory: with the sieve buffer libhdf5 2.x
-/// reads the whole chunk, 64 KiB at a time.
+/// For reads of parts of unfiltered chunks into contiguous memory: with the sieve buffer libhdf5
+/// 2.x reads the whole chunk, 64 KiB at a time.
 ///
 /// # Errors
 /// [`Error::Call`].
 pub fn set_no_read_ahead(lock: &Lock, access: &FileAccess) -> Result<(), Error> {
     let (mut unused, mut slots, mut bytes, mut preemption) = (0, 0, 0, 0.0);
-    // SAFETY: the lock is held; `access` is a live file access list, the pointers are to live numbers.
+    // SAFETY: the lock is held; `access` is a live file access list, the pointers are to live
+    // numbers.
     let status =
         unsafe { H5Pget_cache(access.raw(), &mut unused, &mut slots, &mut bytes, &mut preemption) };
     check(lock, "H5Pget_cache", status)?;
@@ -88,7 +90,8 @@ pub fn layout(lock: &Lock, creation: &DatasetCreation) -> Result<Layout, Error> 
 pub fn chunk_shape(lock: &Lock, creation: &DatasetCreation) -> Result<PerAxis, Error> {
     let mut shape = PerAxis::zeros(MAX_RANK);
     let room = i32::try_from(MAX_RANK).unwrap_or(0);
-    // SAFETY: the lock is held; `creation` is a live dataset creation list; at most `room` numbers are written.
+    // SAFETY: the lock is held; `creation` is a live dataset creation list; at most `room` numbers
+    // are written.
     let rank = unsafe { H5Pget_chunk(creation.raw(), room, shape.as_mut_ptr()) };
     let rank = check(lock, "H5Pget_chunk", rank)?;
     let unknown = Error::UnknownValue { call: "H5Pget_chunk", value: rank.into() };
@@ -108,7 +111,8 @@ pub enum FillValue {
     VariableString(Vec<u8>),
 }
 
-/// Fill value of a dataset, as an element of `datatype`, often the dataset's own (`H5Pget_fill_value`).
+/// Fill value of a dataset, as an element of `datatype`, often the dataset's own
+/// (`H5Pget_fill_value`).
 ///
 /// # Errors
 /// [`Error::PointersInType`] for types that hold pointers and are no plain variable-length string;
@@ -120,7 +124,8 @@ pub fn fill_value(
 ) -> Result<FillValue, Error> {
     let call = "H5Pget_fill_value";
     let mut status = 0;
-    // SAFETY: the lock is held; `creation` is a live dataset creation list, `status` a live integer.
+    // SAFETY: the lock is held; `creation` is a live dataset creation list, `status` a live
+    // integer.
     let outcome = unsafe { sys::H5Pfill_value_defined(creation.raw(), &mut status) };
     check(lock, "H5Pfill_value_defined", outcome)?;
     // H5D_fill_value_t of H5Dpublic.h.

@@ -17,7 +17,8 @@ pub const MAX_RANK: usize = H5S_MAX_RANK as usize;
 /// The size of a dimension without limit (`H5S_UNLIMITED`).
 pub const UNLIMITED: u64 = hdf5_sys::h5s::H5S_UNLIMITED;
 
-/// One number an axis, slowest axis first, inline. Dereferences to a slice of as many as there are axes.
+/// One number an axis, slowest axis first, inline. Dereferences to a slice of as many as there are
+/// axes.
 #[derive(Clone, Copy)]
 pub struct PerAxis {
     rank: usize,
@@ -91,7 +92,8 @@ impl Extent {
     }
 }
 
-/// A regular selection to make: `count` blocks of `block` elements, the starts of the blocks `stride` apart.
+/// A regular selection to make: `count` blocks of `block` elements, the starts of the blocks
+/// `stride` apart.
 #[derive(Debug, Clone, Copy)]
 pub struct Hyperslab<'a> {
     /// First element, in elements from 0, one value an axis as all here.
@@ -104,7 +106,8 @@ pub struct Hyperslab<'a> {
     pub block: Option<&'a [u64]>,
 }
 
-/// A regular selection found: see [`Hyperslab`]. libhdf5 may give it in another form than it was made in.
+/// A regular selection found: see [`Hyperslab`]. libhdf5 may give it in another form than it was
+/// made in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegularHyperslab {
     /// First element, in elements from 0.
@@ -144,7 +147,8 @@ pub fn extent(lock: &Lock, space: &Dataspace) -> Result<Extent, Error> {
         1 => {
             let rank = rank(lock, space)?;
             let (mut dims, mut max_dims) = (PerAxis::zeros(rank), PerAxis::zeros(rank));
-            // SAFETY: the lock is held; both arrays have room for MAX_RANK numbers, and no dataspace has more axes.
+            // SAFETY: the lock is held; both arrays have room for MAX_RANK numbers, and no
+            // dataspace has more axes.
             let status = unsafe {
                 hdf5_sys::h5s::H5Sget_simple_extent_dims(
                     space.raw(),
@@ -206,7 +210,8 @@ pub fn select_hyperslab(
         return Err(Error::Rank { what: "hyperslab", expected: rank, found: part.len() });
     }
     let or_null = |part: Option<&[u64]>| part.map_or(ptr::null(), <[u64]>::as_ptr);
-    // SAFETY: the lock is held; `space` is live, and every array that is given has a number an axis.
+    // SAFETY: the lock is held; `space` is live, and every array that is given has a number an
+    // axis.
     let status = unsafe {
         hdf5_sys::h5s::H5Sselect_hyperslab(
             space.raw(),
@@ -267,7 +272,8 @@ fn regular_hyperslab(lock: &Lock, space: &Dataspace) -> Result<Selection, Error>
     }
     let zeros = PerAxis::zeros(rank(lock, space)?);
     let mut found = RegularHyperslab { start: zeros, stride: zeros, count: zeros, block: zeros };
-    // SAFETY: the lock is held; each array has room for MAX_RANK numbers, and no dataspace has more axes.
+    // SAFETY: the lock is held; each array has room for MAX_RANK numbers, and no dataspace has more
+    // axes.
     let status = unsafe {
         hdf5_sys::h5s::H5Sget_regular_hyperslab(
             space.raw(),

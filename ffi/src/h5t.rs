@@ -131,7 +131,8 @@ impl Class {
 /// What kind of reference a reference type is.
 fn reference(lock: &Lock, datatype: &Datatype) -> Result<Reference, Error> {
     let is = |known: hdf5_sys::h5i::hid_t| {
-        // SAFETY: the lock is held; both ids are live: a datatype and a type built into the library.
+        // SAFETY: the lock is held; both ids are live: a datatype and a type built into the
+        // library.
         check_truth(lock, "H5Tequal", unsafe { hdf5_sys::h5t::H5Tequal(datatype.raw(), known) })
     };
     if is(*hdf5_sys::h5t::H5T_STD_REF_OBJ)? {

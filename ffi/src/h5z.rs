@@ -27,7 +27,8 @@ pub trait FilterCodec {
     /// `size_hint` is the bytes that libhdf5 has for the input, and no promise about the output.
     fn decode(parameters: &[u32], input: &[u8], size_hint: usize) -> Option<Vec<u8>>;
 
-    /// Applies the filter; `None` to leave the chunk without it, which is a failure unless the filter is optional.
+    /// Applies the filter; `None` to leave the chunk without it, which is a failure unless the
+    /// filter is optional.
     fn encode(parameters: &[u32], input: &[u8]) -> Option<Vec<u8>>;
 }
 
@@ -40,7 +41,8 @@ pub fn is_available(lock: &Lock, id: i32) -> Result<bool, Error> {
     check_truth(lock, "H5Zfilter_avail", unsafe { H5Zfilter_avail(id) })
 }
 
-/// Has libhdf5 use `F` for the filter of its number, in place of another one (`H5Zregister`). May be repeated.
+/// Has libhdf5 use `F` for the filter of its number, in place of another one (`H5Zregister`). May
+/// be repeated.
 ///
 /// # Errors
 /// [`Error::Call`].
@@ -55,12 +57,14 @@ pub fn register<F: FilterCodec>(lock: &Lock) -> Result<(), Error> {
         set_local: None,
         filter: Some(run::<F>),
     };
-    // SAFETY: the lock is held; libhdf5 copies the struct and keeps its name and functions, which are static.
+    // SAFETY: the lock is held; libhdf5 copies the struct and keeps its name and functions, which
+    // are static.
     let status = unsafe { H5Zregister((&raw const class).cast()) };
     check(lock, "H5Zregister", status).map(|_| ())
 }
 
-/// Runs `F` on a buffer of libhdf5: `H5Z_func_t`. Returns the bytes of the new contents, 0 for a failure.
+/// Runs `F` on a buffer of libhdf5: `H5Z_func_t`. Returns the bytes of the new contents, 0 for a
+/// failure.
 ///
 /// The buffer is libhdf5's, and so is the one put in its place: both through its own allocator, as
 /// H5Zdevelop.h asks of filters that may be built with another C library.

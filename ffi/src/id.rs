@@ -27,7 +27,13 @@ mod sealed {
     }
 }
 
-/// An id of libhdf5 that this value owns. A wrong kind of id does not compile.
+/// An id of libhdf5 that this value owns. A wrong kind of id does not compile:
+///
+/// ```compile_fail,E0308
+/// fn size_of_a_group(lock: &h5strata_ffi::Lock, group: &h5strata_ffi::id::Group) {
+///     let _ = h5strata_ffi::h5f::size(lock, group);
+/// }
+/// ```
 ///
 /// Dropping it takes the lock and closes it; that the close failed cannot be reported there.
 ///
@@ -46,7 +52,8 @@ impl<K: Kind> Id<K> {
     /// The error stack of `call` when it returned no id.
     ///
     /// # Safety
-    /// `raw` is what `call` has just returned: no id, or a fresh id of kind `K` that nobody else closes.
+    /// `raw` is what `call` has just returned: no id, or a fresh id of kind `K` that nobody else
+    /// closes.
     pub(crate) unsafe fn from_call(
         lock: &Lock,
         call: &'static str,
@@ -64,7 +71,8 @@ impl<K: Kind> Id<K> {
 impl<K: Kind> Drop for Id<K> {
     fn drop(&mut self) {
         let lock = lock();
-        // SAFETY: the lock is held; `raw` is owned by `self`, of the kind that CLOSE is for, and not used after this.
+        // SAFETY: the lock is held; `raw` is owned by `self`, of the kind that CLOSE is for, and
+        // not used after this.
         let status = unsafe { K::CLOSE(self.raw) };
         if status < 0 {
             // Nobody to tell; but the thread's error stack is not left filled.

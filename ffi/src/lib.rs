@@ -1,9 +1,9 @@
 //! Thin wrappers over libhdf5 that are safe to call.
 //!
 //! The only crate that calls libhdf5. One module a letter of its API, with only what is called; a
-//! function here is a C function with its checks: ids are owned and of one kind, lengths are checked
-//! before C gets a pointer, failures are data, nothing unwinds into C. What to do with them is for
-//! other crates.
+//! function here is a C function with its checks: ids are owned and of one kind, lengths are
+//! checked before C gets a pointer, failures are data, nothing unwinds into C. What to do with them
+//! is for other crates.
 //!
 //! - [`lock()`] gives the [`Lock`] that every call borrows: libhdf5 is used by one thread at a time.
 //! - [`id`]: owned ids. [`error`]: the H5E error stack. [`os`]: advice to the kernel.
@@ -20,7 +20,9 @@
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
 //! | | `H5Dchunk_iter` | 1.14 |
+//! | | `H5Iget_file_id` | up to 1.14.3, which leave the user block out of chunk addresses |
 //! | [`h5f`] | `H5Fopen`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
+//! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gclose` | 1.10.8 |
 //! | [`h5l`] | `H5Lexists` | 1.10.8 |

@@ -9,16 +9,28 @@ use parking_lot::ReentrantMutexGuard;
 
 /// Proof that this thread is the only one inside libhdf5.
 ///
-/// libhdf5 keeps global state and is not thread-safe as we build and link it. Every function of this
-/// crate that calls it borrows a `Lock`, so a call without the lock does not compile. The lock is
-/// the one of the -sys crate: other users of that crate in the process are kept out as well.
+/// libhdf5 keeps global state and is not thread-safe as we build and link it. Every function of
+/// this crate that calls it borrows a `Lock`, so a call without the lock does not compile. The lock
+/// is the one of the -sys crate: other users of that crate in the process are kept out as well.
 ///
-/// It is re-entrant: dropping an id while the lock is held takes it once more.
+/// It is re-entrant: dropping an id while the lock is held takes it once more. It stays with its
+/// thread:
+///
+/// ```compile_fail,E0277
+/// fn sent_to_another_thread<T: Send>(_value: T) {}
+/// sent_to_another_thread(h5strata_ffi::lock());
+/// ```
+///
+/// ```compile_fail,E0277
+/// fn shared_with_another_thread<T: Sync>(_value: T) {}
+/// shared_with_another_thread(h5strata_ffi::lock());
+/// ```
 #[must_use = "the library is unlocked again when this value is dropped"]
 #[derive(Debug)]
 pub struct Lock {
     _guard: ReentrantMutexGuard<'static, ()>,
-    /// Neither `Send` nor `Sync`: on another thread the value, or a borrow of it, would prove nothing.
+    /// Neither `Send` nor `Sync`: on another thread the value, or a borrow of it, would prove
+    /// nothing.
     _bound_to_thread: PhantomData<*const ()>,
 }
 
@@ -30,8 +42,8 @@ thread_local! {
 
 /// Waits for the library to be free and takes it; the first caller initialises it.
 ///
-/// Initialising runs `H5open`, without which the ids of built-in types and property list classes are
-/// not set, and stops libhdf5 from printing its error stack on stderr: failures come back as
+/// Initialising runs `H5open`, without which the ids of built-in types and property list classes
+/// are not set, and stops libhdf5 from printing its error stack on stderr: failures come back as
 /// [`crate::Error`]. If `H5open` fails, so does every later call, each with its own error.
 pub fn lock() -> Lock {
     static OPEN: Once = Once::new();

@@ -32,8 +32,8 @@ pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), E
 
 /// Asks for huge pages under the whole pages of a buffer (`madvise`, `MADV_HUGEPAGE`).
 ///
-/// Worth it for large buffers that were not touched yet. A buffer without a whole page is left alone,
-/// and so is every buffer where the system knows no such advice.
+/// Worth it for large buffers that were not touched yet. A buffer without a whole page is left
+/// alone, and so is every buffer where the system knows no such advice.
 ///
 /// # Errors
 /// [`Error::Os`] when the kernel has no huge pages.

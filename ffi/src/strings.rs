@@ -21,7 +21,8 @@ pub(crate) struct VariableStrings<'a> {
 }
 
 impl<'a> VariableStrings<'a> {
-    /// Room for `count` strings of the type `datatype`, which must be one of variable-length strings.
+    /// Room for `count` strings of the type `datatype`, which must be one of variable-length
+    /// strings.
     pub(crate) fn new(
         lock: &'a Lock,
         what: &'static str,
@@ -80,7 +81,8 @@ impl Drop for VariableStrings<'_> {
 /// Frees what the elements of a buffer point to.
 ///
 /// # Safety
-/// The buffer has as many elements of `datatype` as `space` and each was filled in by libhdf5 or is null.
+/// The buffer has as many elements of `datatype` as `space` and each was filled in by libhdf5 or is
+/// null.
 unsafe fn reclaim(
     lock: &Lock,
     datatype: &Datatype,

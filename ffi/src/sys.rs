@@ -22,7 +22,7 @@ use libc::{c_char, c_int, c_uint, c_ulong, c_void, time_t};
 #[derive(Clone, Copy)]
 pub(crate) struct LinkInfo {
     pub(crate) kind: c_int,
-    pub(crate) has_order: bool,
+    pub(crate) has_order: u8,
     pub(crate) order: i64,
     pub(crate) charset: c_int,
     pub(crate) target: haddr_t,
@@ -40,7 +40,7 @@ pub(crate) struct Token([u8; 16]);
 #[derive(Clone, Copy)]
 pub(crate) struct LinkInfo {
     pub(crate) kind: c_int,
-    pub(crate) has_order: bool,
+    pub(crate) has_order: u8,
     pub(crate) order: i64,
     pub(crate) charset: c_int,
     /// The union has a `size_t` as its other member, and its alignment.

@@ -1,4 +1,5 @@
-//! How datasets were created: layout, chunks, filters, fill value, mappings, and the strings they hold.
+//! How datasets were created: layout, chunks, filters, fill value, mappings, and the strings they
+//! hold.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod support;

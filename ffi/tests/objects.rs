@@ -59,8 +59,8 @@ fn an_object_is_where_its_link_says() {
     let address = h5o::address(&written.lock, &written.file, "g/a").unwrap();
     assert_eq!(h5l::link(&written.lock, &written.file, "g/a").unwrap(), Link::Hard { address });
     assert_eq!(h5o::address(&written.lock, &written.file, "g/soft").unwrap(), address);
-    // Object headers begin with a signature, or in version 1 with their version and a zero byte. The
-    // user block is not counted in the address.
+    // Object headers begin with a signature, or in version 1 with their version and a zero byte.
+    // The user block is not counted in the address.
     let at = usize::try_from(address).unwrap() + 512;
     let start = &written.contents()[at..at + 4];
     assert!(start == b"OHDR" || start[..2] == [1, 0], "{start:?}");

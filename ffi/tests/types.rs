@@ -34,7 +34,8 @@ fn integer(size: usize, signed: bool, order: ByteOrder) -> Description {
 
 /// A compound of these members, one behind the other.
 fn compound(members: &[(&str, hid_t)]) -> hid_t {
-    // SAFETY: the writer of the caller holds the lock; the types are live, the names end in a zero byte.
+    // SAFETY: the writer of the caller holds the lock; the types are live, the names end in a zero
+    // byte.
     unsafe {
         let size = members.iter().map(|(_, member)| sys::H5Tget_size(*member)).sum();
         let compound = ok(sys::H5Tcreate(sys::H5T_class_t::H5T_COMPOUND, size));
@@ -98,7 +99,8 @@ fn strings_have_padding_and_characters() {
 #[test]
 fn an_enumeration_has_names_and_raw_values() {
     let found = stored(|| {
-        // SAFETY: the writer of `stored` holds the lock; each value is one element of the base type.
+        // SAFETY: the writer of `stored` holds the lock; each value is one element of the base
+        // type.
         unsafe {
             let datatype = ok(sys::H5Tenum_create(*sys::H5T_STD_I16BE));
             for (name, value) in [("FALSE", 0_i16), ("TRUE", 1)] {
@@ -133,7 +135,8 @@ fn a_compound_has_members_with_types_within() {
 #[test]
 fn opaque_bits_and_references_are_told_apart() {
     let found = stored(|| {
-        // SAFETY: the writer of `stored` holds the lock; the type is fresh, the tag ends in a zero byte.
+        // SAFETY: the writer of `stored` holds the lock; the type is fresh, the tag ends in a zero
+        // byte.
         unsafe {
             let datatype = ok(sys::H5Tcreate(sys::H5T_class_t::H5T_OPAQUE, 8));
             ok(sys::H5Tset_tag(datatype, c("NUMPY:datetime64[ns]").as_ptr()));

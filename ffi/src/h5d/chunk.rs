@@ -9,6 +9,7 @@ use std::{ffi::c_void, slice};
 
 use hdf5_sys::h5::HADDR_UNDEF;
 use hdf5_sys::h5d::{H5Dget_chunk_info_by_coord, H5Dget_num_chunks};
+#[cfg(hdf5_chunk_iter)]
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use super::{Dataset, space};
@@ -28,7 +29,8 @@ pub struct StoredChunk<'a> {
 /// Where a chunk is and how it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkInfo {
-    /// First byte, from the start of the file. The user block is counted, whatever the version of libhdf5.
+    /// First byte, from the start of the file. The user block is counted, whatever the version of
+    /// libhdf5.
     pub address: u64,
     /// Bytes stored.
     pub size: u64,
@@ -36,7 +38,7 @@ pub struct ChunkInfo {
     pub filter_mask: u32,
 }
 
-/// What [`read_chunk`] read.
+/// What [`read_chunk`](super::read_chunk()) read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadChunk {
     /// Bytes stored, now at the start of the buffer.
@@ -58,10 +60,11 @@ pub fn num_chunks(lock: &Lock, dataset: &Dataset) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// Bytes stored for the chunk whose first element is at `offset` (`H5Dget_chunk_storage_size`). Takes one look-up
-/// in the chunk index.
+/// Bytes stored for the chunk whose first element is at `offset` (`H5Dget_chunk_storage_size`).
+/// Takes one look-up in the chunk index.
 ///
-/// For datasets without filters libhdf5 gives the size of a chunk in memory, whatever the index says.
+/// For datasets without filters libhdf5 gives the size of a chunk in memory, whatever the index
+/// says.
 ///
 /// # Errors
 /// [`Error::Call`] when the chunk is not stored; [`Error::Rank`].
@@ -69,14 +72,16 @@ pub fn chunk_storage_size(lock: &Lock, dataset: &Dataset, offset: &[u64]) -> Res
     let call = "H5Dget_chunk_storage_size";
     dataset.check_rank(call, offset)?;
     let mut size = 0;
-    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, `size` is a live integer.
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, `size` is a live
+    // integer.
     let status =
         unsafe { sys::H5Dget_chunk_storage_size(dataset.id.raw(), offset.as_ptr(), &mut size) };
     check(lock, call, status)?;
     Ok(size)
 }
 
-/// Where the chunk is whose first element is at `offset`, if it is stored (`H5Dget_chunk_info_by_coord`).
+/// Where the chunk is whose first element is at `offset`, if it is stored
+/// (`H5Dget_chunk_info_by_coord`).
 ///
 /// libhdf5 goes through all chunks for it (1.10 to 2.2, B-tree indexes): do not call it in a loop.
 ///
@@ -90,7 +95,8 @@ pub fn chunk_info(
     let call = "H5Dget_chunk_info_by_coord";
     dataset.check_rank(call, offset)?;
     let mut info = ChunkInfo { address: HADDR_UNDEF, size: 0, filter_mask: 0 };
-    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, the rest are live integers.
+    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, the rest are live
+    // integers.
     let status = unsafe {
         H5Dget_chunk_info_by_coord(
             dataset.id.raw(),
@@ -129,8 +135,8 @@ fn absolute(lock: &Lock, dataset: &Dataset, address: u64) -> Result<u64, Error> 
     Ok(address.saturating_add(base))
 }
 
-/// Shows every stored chunk to `visit`, in the order of the chunk index, until it breaks (`H5Dchunk_iter`,
-/// HDF5 1.14).
+/// Shows every stored chunk to `visit`, in the order of the chunk index, until it breaks
+/// (`H5Dchunk_iter`, HDF5 1.14).
 ///
 /// The lock is held throughout.
 ///
@@ -154,10 +160,12 @@ where
             (&raw mut visitor).cast(),
         )
     };
+    // Taken off the error stack even when the panic is what there is to tell.
+    let outcome = check(lock, call, status);
     if visitor.panicked {
         return Err(Error::CallbackPanicked { call });
     }
-    check(lock, call, status).map(|_| ())
+    outcome.map(|_| ())
 }
 
 /// What [`show_chunk`] needs.
@@ -198,84 +206,4 @@ where
             -1
         }
     }
-}
-
-/// Reads the stored bytes of the chunk whose first element is at `offset`, filters not undone
-/// (`H5Dread_chunk2`).
-///
-/// # Errors
-/// [`Error::BufferLength`] when `buffer` is too short, with the bytes needed; [`Error::Call`] when the
-/// chunk is not stored; [`Error::Rank`].
-#[cfg(hdf5_2_0)]
-pub fn read_chunk(
-    lock: &Lock,
-    dataset: &Dataset,
-    offset: &[u64],
-    buffer: &mut [u8],
-) -> Result<ReadChunk, Error> {
-    let call = "H5Dread_chunk";
-    dataset.check_rank(call, offset)?;
-    let mut read = ReadChunk { size: buffer.len(), filter_mask: 0 };
-    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis. `size` tells the
-    // bytes of `buffer`, and the call writes nothing when the chunk has more.
-    let status = unsafe {
-        hdf5_sys::h5d::H5Dread_chunk2(
-            dataset.id.raw(),
-            H5P_DEFAULT,
-            offset.as_ptr(),
-            &mut read.filter_mask,
-            buffer.as_mut_ptr().cast(),
-            &mut read.size,
-        )
-    };
-    check(lock, call, status)?;
-    if read.size > buffer.len() {
-        return Err(Error::BufferLength { what: call, expected: read.size, found: buffer.len() });
-    }
-    Ok(read)
-}
-
-/// Reads the stored bytes of the chunk whose first element is at `offset`, filters not undone
-/// (`H5Dread_chunk`).
-///
-/// Before HDF5 2.0 libhdf5 is not told the size of the buffer and copies as many bytes as the chunk
-/// index says, so that number is asked for first. Without filters [`chunk_storage_size`] gives another
-/// number than that, and only the slow [`chunk_info`] gives it.
-///
-/// # Errors
-/// [`Error::BufferLength`] when `buffer` is too short, with the bytes needed; [`Error::Call`] when the
-/// chunk is not stored; [`Error::Rank`]; [`Error::Limit`].
-#[cfg(not(hdf5_2_0))]
-pub fn read_chunk(
-    lock: &Lock,
-    dataset: &Dataset,
-    offset: &[u64],
-    buffer: &mut [u8],
-) -> Result<ReadChunk, Error> {
-    let call = "H5Dread_chunk";
-    let creation = super::creation(lock, dataset)?;
-    let stored = if crate::h5p::filter_count(lock, &creation)? == 0 {
-        chunk_info(lock, dataset, offset)?.map_or(0, |info| info.size)
-    } else {
-        chunk_storage_size(lock, dataset, offset)?
-    };
-    let size = crate::memory::total("a stored chunk", stored, 1)?;
-    if size > buffer.len() {
-        return Err(Error::BufferLength { what: call, expected: size, found: buffer.len() });
-    }
-    let mut filter_mask = 0;
-    // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis. The bytes copied
-    // are those that the index entry of the chunk tells, which was looked up just before, under the
-    // same lock, and is kept in the dataset's cache of the last chunk; `buffer` has room for them.
-    let status = unsafe {
-        hdf5_sys::h5d::H5Dread_chunk1(
-            dataset.id.raw(),
-            H5P_DEFAULT,
-            offset.as_ptr(),
-            &mut filter_mask,
-            buffer.as_mut_ptr().cast(),
-        )
-    };
-    check(lock, call, status)?;
-    Ok(ReadChunk { size, filter_mask })
 }

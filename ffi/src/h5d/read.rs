@@ -66,9 +66,10 @@ impl<'d> Reader<'d> {
             return Ok(());
         }
         let memory_space = h5s::simple(lock, &[points])?;
-        // SAFETY: the lock is held; all ids are live. The file space is a copy of the dataset's own,
-        // so the selection is checked against the dataset's extent at the time of the copy. The
-        // memory space is `points` elements of the memory type in a row, for which `buffer` has room.
+        // SAFETY: the lock is held; all ids are live. The file space is a copy of the dataset's
+        // own, so the selection is checked against the dataset's extent at the time of the copy.
+        // The memory space is `points` elements of the memory type in a row, for which `buffer` has
+        // room.
         let status = unsafe {
             H5Dread(
                 self.dataset.id.raw(),
@@ -83,12 +84,12 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// Reads the strings of a hyperslab, or all, of a dataset of variable-length strings, in C order, each
-/// up to its first zero byte.
+/// Reads the strings of a hyperslab, or all, of a dataset of variable-length strings, in C order,
+/// each up to its first zero byte.
 ///
 /// # Errors
-/// [`Error::TypeClass`] for other types; [`Error::Rank`]; [`Error::Limit`] and [`Error::Memory`] for
-/// more than fits; [`Error::Call`] also for a selection out of bounds.
+/// [`Error::TypeClass`] for other types; [`Error::Rank`]; [`Error::Limit`] and [`Error::Memory`]
+/// for more than fits; [`Error::Call`] also for a selection out of bounds.
 pub fn read_variable_strings(
     lock: &Lock,
     dataset: &Dataset,

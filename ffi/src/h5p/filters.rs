@@ -47,8 +47,8 @@ pub fn filter(lock: &Lock, creation: &DatasetCreation, index: u32) -> Result<Fil
     let mut parameter_count = parameters.len();
     let mut name = [0_u8; 256];
     // SAFETY: the lock is held; `creation` is a live dataset creation list. As many parameters are
-    // written as `parameter_count` tells there is room for, and as many bytes of the name as its length tells;
-    // the last argument may be null.
+    // written as `parameter_count` tells there is room for, and as many bytes of the name as its
+    // length tells; the last argument may be null.
     let id = unsafe {
         H5Pget_filter2(
             creation.raw(),

@@ -37,7 +37,8 @@ pub fn mapping_count(lock: &Lock, creation: &DatasetCreation) -> Result<usize, E
     Ok(count)
 }
 
-/// One mapping of a virtual dataset, the first being 0 (`H5Pget_virtual_vspace` and its kin). Takes about 3 microseconds.
+/// One mapping of a virtual dataset, the first being 0 (`H5Pget_virtual_vspace` and its kin). Takes
+/// about 3 microseconds.
 ///
 /// # Errors
 /// [`Error::Call`] also when there is no such mapping; [`Error::NotUtf8`] for its names.

@@ -52,7 +52,8 @@ fn describe_within(lock: &Lock, datatype: &Datatype, depth: usize) -> Result<Des
                 let inner = member_type(lock, datatype, index)?;
                 Ok(Member {
                     name: member_name(lock, datatype, index)?,
-                    // SAFETY: the lock is held; `datatype` is a live compound with more than `index` members.
+                    // SAFETY: the lock is held; `datatype` is a live compound with more than
+                    // `index` members.
                     offset: unsafe { H5Tget_member_offset(datatype.raw(), index) },
                     datatype: describe_within(lock, &inner, depth)?,
                 })
@@ -216,7 +217,8 @@ fn array_dims(lock: &Lock, datatype: &Datatype) -> Result<Vec<u64>, Error> {
         .filter(|rank| *rank <= MAX_RANK)
         .ok_or(Error::UnknownValue { call: "H5Tget_array_ndims", value: rank.into() })?;
     let mut dims = PerAxis::zeros(rank);
-    // SAFETY: the lock is held; there is room for MAX_RANK numbers, and `rank` is no more than that.
+    // SAFETY: the lock is held; there is room for MAX_RANK numbers, and `rank` is no more than
+    // that.
     let status = unsafe { H5Tget_array_dims2(datatype.raw(), dims.as_mut_ptr()) };
     check(lock, "H5Tget_array_dims2", status)?;
     Ok(dims.to_vec())
