@@ -80,5 +80,9 @@ fn every_suite_file_has_its_digests() -> Outcome {
         let digests: Vec<Digest> = answers::read_lines(&file.with_extension("jsonl"))?;
         assert!(digests.iter().all(|row| row.sha256.len() == 64), "{}", file.display());
     }
+    for (name, version, path) in shared::SUITE_OUT_OF_RANGE {
+        let digests: Vec<Digest> = answers::read_lines(&folder.join(format!("{name}.jsonl")))?;
+        assert!(digests.iter().any(|row| row.version == version && row.dataset == path), "{name}");
+    }
     Ok(())
 }

@@ -8,6 +8,14 @@ use std::{env, fs};
 
 use super::{SupportError, run, test_files};
 
+/// Datasets of the suite whose mappings leave `raw_data` (file without ending, version, path): those tests of the
+/// package stop half way through a delete. The suite's digests hold the fill values that HDF5 gives there; a strict
+/// reader gives an error.
+pub(crate) const SUITE_OUT_OF_RANGE: [(&str, &str, &str); 2] = [
+    ("0126-test_recreate_hashtable", "version2", "test_data"),
+    ("0127-test_recreate_virtual_dataset", "version2", "test_data"),
+];
+
 /// The folder of real files; `None`, with a word on standard error, where it is missing.
 ///
 /// # Errors

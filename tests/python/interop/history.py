@@ -1,5 +1,6 @@
 """Histories: branches, timestamps, attributes over versions, datasets that vanish and come back."""
 
+import contextlib
 import datetime
 from pathlib import Path
 
@@ -63,6 +64,31 @@ def deleted_and_renamed(path: Path) -> None:
             group.create_dataset("new name", data=renamed, chunks=(4,))
         with writer.stage("r2") as group:
             group.create_dataset("grp/gone", data=np.arange(10)[::-1], chunks=(4,))
+
+
+@file("dataset-turned-group")
+def dataset_turned_group(path: Path) -> None:
+    """A name that is a dataset in one version and a group in the next: both are stored under it."""
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("a", data=np.arange(10), chunks=(4,))
+        with writer.stage("r1") as group:
+            del group["a"]
+            group.create_dataset("a/b", data=np.arange(10) * 2, chunks=(4,))
+
+
+@file("failed-stage")
+def failed_stage(path: Path) -> None:
+    """What a commit leaves behind that raised half way: chunks no version uses, a dataset without storage."""
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("data", data=np.arange(10), chunks=(4,))
+        with contextlib.suppress(TypeError), writer.stage("r1") as group:
+            group["data"][0] = 99
+            # HDF5 has no such type.
+            group.create_dataset("times", data=np.zeros(3, "M8[s]"), chunks=(2,))
+        with writer.stage("r2") as group:
+            group["data"][1] = 98
 
 
 @file("deleted-versions")

@@ -191,6 +191,17 @@ def size_zero(path: Path) -> None:
         delete_versions(writer.file, ["r0"])
 
 
+@file("report-fewer-rows-than-chunks")
+def fewer_rows(path: Path) -> None:
+    """A rebuilt hash table lists equal chunks once, so versions use raw chunks beyond its number of rows."""
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("data", data=np.arange(20), chunks=(4,))
+        table = writer.file["_version_data/data/hash_table"]
+        table.resize((2,))
+        table.attrs["largest_index"] = 2
+
+
 @file("report-hash-table-order")
 def hash_table_order(path: Path) -> None:
     """Rows of the hash table in reverse order, and a commit on top: chunks are found by start, not by row."""
