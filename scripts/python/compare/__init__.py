@@ -1,0 +1,1 @@
+"""Measures h5strata beside its rivals: see `scripts/compare --help`."""

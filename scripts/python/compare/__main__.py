@@ -1,0 +1,97 @@
+"""The command line of `scripts/compare`."""
+
+import argparse
+import os
+import platform
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+
+import h5py
+from versioned_hdf5 import __version__ as versioned_version
+
+from .build import ROOT, build
+from .cases import Case, ReadCase
+from .measure import Outcome, Runner, run_all
+from .rows import ROWS, cases
+from .stores import FULL, QUICK, Store, stores
+from .table import lines, markdown, write
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/compare",
+        description="Measures h5strata beside its rivals, every answer checked, and writes one table.",
+    )
+    parser.add_argument("--quick", action="store_true", help="small files: seconds instead of minutes")
+    parser.add_argument("--rows", help=f"only these, separated by commas (of {','.join(ROWS)})")
+    parser.add_argument("--engines", help="only these, separated by commas, named as in the table (ours: h5strata)")
+    parser.add_argument("--repeats", type=int, default=5, help="timed rounds; the table gives medians (default 5)")
+    parser.add_argument("--check-answers-only", action="store_true", help="one untimed round: are all answers right?")
+    given = parser.parse_args()
+    wanted = set(given.rows.split(",")) if given.rows else set(ROWS)
+    if wanted - set(ROWS):
+        parser.error(f"no row {', '.join(sorted(wanted - set(ROWS)))}; there are {', '.join(ROWS)}")
+    given.rows = wanted
+    given.engines = {name.strip() for name in given.engines.split(",")} if given.engines else None
+    given.repeats = 0 if given.check_answers_only else max(1, given.repeats)
+    return given
+
+
+def make_files(chosen: list[Case]) -> None:
+    """Makes the files that the chosen cases read."""
+    needed: dict[str, Store] = {case.store.name: case.store for case in chosen if isinstance(case, ReadCase)}
+    for store in needed.values():
+        store.make()
+        store.forget()
+
+
+def progress(outcome: Outcome) -> None:
+    """One line a case, so that a long run shows where it is."""
+    state = "WRONG" if outcome.faults else "answers right"
+    print(f"{outcome.case.row} {outcome.case.name}: {len(outcome.measured)} engines, {state}", flush=True)
+    for fault in outcome.faults:
+        print(f"  {fault}", file=sys.stderr, flush=True)
+
+
+def notes(size: str, repeats: int) -> list[str]:
+    """What one must know to read the table."""
+    return [
+        f"Files of size {size}; medians of {repeats} rounds, engines in turn; page cache warm; {os.cpu_count()} cores, "
+        f"{platform.machine()}, {platform.system()} {platform.release()}.",
+        f"versioned-hdf5 {versioned_version}, h5py {h5py.__version__} on HDF5 {h5py.version.hdf5_version}. "
+        "Ratio: the other time divided by ours. "
+        "Each time covers opening the file, reading into fresh memory, and closing.",
+    ]
+
+
+def main() -> int:
+    given = arguments()
+    scale = QUICK if given.quick else FULL
+    folder = ROOT / "target" / "compare" / scale.name
+    scratch = folder / "requests"
+    scratch.mkdir(parents=True, exist_ok=True)
+
+    programs = build()
+    chosen = [case for case in cases(scale, stores(scale, folder)) if case.row in given.rows]
+    make_files(chosen)
+    outcomes = []
+    with ExitStack() as stack:
+        for outcome in run_all(Runner(programs, scratch, given.repeats, stack), chosen, given.engines):
+            progress(outcome)
+            outcomes.append(outcome)
+
+    faults = [fault for outcome in outcomes for fault in outcome.faults]
+    if given.check_answers_only:
+        print(f"{len(outcomes)} cases, {len(faults)} with a wrong or missing answer")
+    else:
+        table = lines(outcomes)
+        results = Path(ROOT / "target" / "compare")
+        write(table, notes(scale.name, given.repeats), outcomes, results)
+        print("\n" + markdown(table, notes(scale.name, given.repeats)))
+        print(f"written to {results.relative_to(ROOT)}/results.md and results.json")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""How the comparison talks to an engine.
+
+An engine is a process that lives as long as the comparison, so that neither its start nor its imports are measured.
+It reads one JSON object a line on standard input and answers each with one JSON object on a line of standard output.
+What goes wrong is answered as {"error": "..."}; the engine then goes on with the next request. It ends with its input.
+
+read    {"op": "read", "file": PATH, "version": NAME or null, "dataset": PATH, "selection": TEXT or
+        "index_file": PATH.npy, "threads": N, "path": "auto" or "library"}
+        -> {"seconds": S, "checksum": HEX, "shape": [N, ...]}
+
+        Opens the file, reads the selection of a version's dataset into a fresh array that the caller could keep, and
+        closes the file: `seconds` covers all three, and nothing else. With version null, dataset is a path in the
+        file (plain HDF5). The selection is text as NumPy writes it (`0:10, ::7`), or a .npy file with an array of
+        int64 indices, or a boolean mask, along the only axis; that file is read before the clock starts. The
+        checksum is that of `checksum.py`, computed after the clock has stopped. `threads` and `path` are for engines
+        that have a choice of threads and of ways to read raw chunks; others ignore them.
+
+plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "index_file": as above, "times": N}
+        -> {"seconds": S, "transfers": N}
+
+        Plans the reading of a selection, without any file, `times` times. `seconds` is the mean of one plan, from
+        the parsed selection to the last transfer; `transfers` is how many the plan has.
+
+The C programs are simpler: the row is on their command line, each line on standard input runs it once, and the answer
+is {"seconds": S, "checksum": HEX}. `Engine.ask(None)` sends such an empty line.
+"""
+
+import json
+import subprocess
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+
+class EngineError(Exception):
+    """An engine answered with an error, or not at all."""
+
+
+class Engine:
+    """One running engine."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self.command = list(command)
+        self._process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def ask(self, request: dict[str, Any] | None) -> dict[str, Any]:
+        """Sends one request and waits for its answer."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        try:
+            self._process.stdin.write(("" if request is None else json.dumps(request)) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise EngineError(f"{self.command[0]} has ended with status {self._process.wait()}") from None
+        line = self._process.stdout.readline()
+        if not line:
+            raise EngineError(f"{self.command[0]} has ended with status {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise EngineError(answer["error"])
+        return answer

@@ -1,0 +1,97 @@
+"""The Python rivals as engines: versioned-hdf5 opened `r` or `r+`, and plain h5py. See protocol.py.
+
+Run as `python -m compare.python_engine versioned-r|versioned-r+|h5py`.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import h5py
+import hdf5plugin  # noqa: F401  registers its filters with libhdf5
+import numpy as np
+from numpy.typing import NDArray
+from versioned_hdf5 import VersionedHDF5File
+from versioned_hdf5.staged_changes import StagedChangesArray
+
+from .checksum import checksum
+from .selection import parse_selection
+
+Index = tuple[Any, ...] | NDArray[Any]
+
+
+def requested_index(request: dict[str, Any]) -> Index:
+    """The index for NumPy that a request asks for."""
+    if "index_file" in request:
+        array: NDArray[Any] = np.load(request["index_file"])
+        return array
+    return parse_selection(request["selection"])
+
+
+def read_h5py(dataset: h5py.Dataset, index: Index) -> NDArray[Any]:
+    """Reads the selection the fastest way that h5py has for it.
+
+    It takes index arrays only in increasing order and without repeats, and is quicker at reading everything and
+    picking in memory than at selecting scattered elements once these are many.
+    """
+    if not isinstance(index, np.ndarray):
+        return np.asarray(dataset[index])
+    if index.dtype == bool:
+        return np.asarray(dataset[()][index])
+    unique, inverse = np.unique(index, return_inverse=True)
+    return np.asarray(dataset[unique][inverse])
+
+
+def timed_read(request: dict[str, Any], mode: str) -> tuple[float, NDArray[Any]]:
+    """Opens, reads and closes; h5py alone where the request names no version."""
+    index = requested_index(request)
+    start = time.perf_counter()
+    with h5py.File(request["file"], mode) as file:
+        if request["version"] is None:
+            values = read_h5py(file[request["dataset"]], index)
+        elif mode == "r":
+            # Opened read-only, the package hands out h5py's own datasets.
+            values = read_h5py(VersionedHDF5File(file)[request["version"]][request["dataset"]], index)
+        else:
+            values = np.asarray(VersionedHDF5File(file)[request["version"]][request["dataset"]][index])
+    return time.perf_counter() - start, values
+
+
+def read(request: dict[str, Any], mode: str) -> dict[str, Any]:
+    seconds, values = timed_read(request, mode)
+    return {"seconds": seconds, "checksum": checksum(values), "shape": list(values.shape)}
+
+
+def plan(request: dict[str, Any]) -> dict[str, Any]:
+    """Times the planner of versioned-hdf5's staged arrays; all chunks in the fill slab, which it does not mind."""
+    index = requested_index(request)
+    array = StagedChangesArray.full(tuple(request["shape"]), chunk_size=tuple(request["chunks"]), dtype="i8")
+    start = time.perf_counter()
+    for _ in range(request["times"]):
+        made = array._getitem_plan(index)
+    seconds = (time.perf_counter() - start) / request["times"]
+    return {"seconds": seconds, "transfers": sum(len(transfer) for transfer in made.transfers)}
+
+
+def answer(line: str, mode: str) -> dict[str, Any]:
+    request = json.loads(line)
+    handlers: dict[str, Callable[[], dict[str, Any]]] = {
+        "read": lambda: read(request, mode),
+        "plan": lambda: plan(request),
+    }
+    try:
+        return handlers[request["op"]]()
+    except Exception as error:  # whatever the library raises is the answer, and the engine goes on
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def main() -> None:
+    mode = "r+" if sys.argv[1] == "versioned-r+" else "r"
+    for line in sys.stdin:
+        print(json.dumps(answer(line, mode)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The engines of the comparison and how each is given a case."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from .build import Programs
+from .cases import ReadCase
+from .plan_file import write_plan
+from .stores import DATASET, RAW_DATASET
+
+OURS = "h5strata"
+VERSIONED_R = "versioned-hdf5 r"
+VERSIONED_RW = "versioned-hdf5 r+"
+H5PY = "h5py"
+VDS_READ = "C H5Dread of the VDS"
+CHUNK_READ = "C H5Dread per chunk"
+DIRECT_CHUNK = "C H5Dread_chunk"
+PREAD_FLOOR = "pread floor"
+MEMCPY_FLOOR = "memcpy floor"
+
+PACKAGE_MODES = (VERSIONED_R, VERSIONED_RW)
+"""The two ways to open a file with the Python package; its better mode is the faster of them."""
+
+PYTHON_ARGUMENTS = {VERSIONED_R: "versioned-r", VERSIONED_RW: "versioned-r+", H5PY: "h5py"}
+C_PROGRAMS = {
+    VDS_READ: "vds_read",
+    CHUNK_READ: "chunk_read",
+    DIRECT_CHUNK: "direct_chunk",
+    PREAD_FLOOR: "pread_floor",
+    MEMCPY_FLOOR: "memcpy_floor",
+}
+
+
+def engine_command(engine: str, programs: Programs) -> list[str]:
+    """How to start an engine that takes its cases as requests."""
+    if engine == OURS:
+        return [str(programs.engine)]
+    return [sys.executable, "-m", "compare.python_engine", PYTHON_ARGUMENTS[engine]]
+
+
+def read_request(engine: str, case: ReadCase, folder: Path) -> dict[str, Any]:
+    """The request by which an engine reads a case."""
+    store = case.store
+    request: dict[str, Any] = {"op": "read", "threads": case.threads, "path": "auto"}
+    if engine != H5PY:
+        request |= {"file": str(store.versioned), "version": store.current, "dataset": DATASET}
+    elif case.raw_index is not None:
+        request |= {"file": str(store.versioned), "version": None, "dataset": RAW_DATASET}
+        return request | {"selection": str(case.raw_index())}
+    else:
+        request |= {"file": str(store.plain), "version": None, "dataset": DATASET}
+    return request | case.selection.request(folder, case.slug)
+
+
+def c_command(engine: str, case: ReadCase, folder: Path, programs: Programs) -> list[str]:
+    """The command line of a C program for a case; what it needs beforehand is written to `folder`."""
+    store = case.store
+    command = [str(programs.c_folder / C_PROGRAMS[engine]), "--threads", str(case.threads)]
+    if engine == MEMCPY_FLOOR:
+        return [*command, "--bytes", str(case.expected().nbytes)]
+    command += ["--file", str(store.versioned)]
+    if engine == PREAD_FLOOR:
+        plan = folder / f"{case.slug}.plan"
+        write_plan(store, case.selection, plan)
+        return [*command, "--plan", str(plan)]
+    command += ["--virtual", store.virtual_dataset, "--raw", RAW_DATASET]
+    if case.sieve_bytes is not None:
+        command += ["--sieve", str(case.sieve_bytes)]
+    return command + case.selection.c_arguments(store.values.shape, folder, case.slug)
