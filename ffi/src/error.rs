@@ -88,6 +88,14 @@ pub enum Error {
         /// What it returned.
         value: i64,
     },
+    /// The linked libhdf5 is too old to have the function.
+    #[error("{call} is in HDF5 {since} and newer, and an older one is linked")]
+    NotInThisVersion {
+        /// The C function.
+        call: &'static str,
+        /// The first version that has it.
+        since: &'static str,
+    },
     /// Memory for the result could not be had.
     #[error("{what}: no memory for {bytes} bytes")]
     Memory {

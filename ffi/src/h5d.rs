@@ -1,6 +1,8 @@
 //! H5D: datasets.
 
 mod chunk;
+#[cfg_attr(not(hdf5_chunk_iter), path = "h5d/chunk_iter_before_1_14.rs")]
+mod chunk_iter;
 mod read;
 #[cfg_attr(not(hdf5_2_0), path = "h5d/read_chunk_before_2_0.rs")]
 mod read_chunk;
@@ -8,11 +10,10 @@ mod read_chunk;
 use hdf5_sys::h5d::{H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
-#[cfg(hdf5_chunk_iter)]
-pub use self::chunk::chunk_iter;
 pub use self::chunk::{
     ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, num_chunks,
 };
+pub use self::chunk_iter::chunk_iter;
 pub use self::read::{Reader, read_variable_strings};
 pub use self::read_chunk::read_chunk;
 
@@ -21,6 +22,10 @@ use crate::h5s;
 use crate::id::{Container, DatasetCreation, DatasetId, Dataspace, Datatype, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
+
+/// Whether the linked libhdf5 has [`chunk_iter`]. Without it there is no cheap way to the addresses
+/// of many chunks.
+pub const HAS_CHUNK_ITER: bool = cfg!(hdf5_chunk_iter);
 
 /// An open dataset, and its rank, which cannot change.
 #[derive(Debug)]

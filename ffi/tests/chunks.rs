@@ -223,3 +223,14 @@ mod iteration {
         assert!(h5d::chunk_iter(&written.lock, &dataset, |_| ControlFlow::Continue(())).is_err());
     }
 }
+
+#[cfg(not(hdf5_chunk_iter))]
+#[test]
+fn a_library_too_old_for_the_sweep_says_so() {
+    let written = file(0, Options::default());
+    let dataset = h5d::open(&written.lock, &written.file, "a").unwrap();
+    const { assert!(!h5d::HAS_CHUNK_ITER) };
+    let visit = |_: h5d::StoredChunk<'_>| std::ops::ControlFlow::Continue(());
+    let error = h5d::chunk_iter(&written.lock, &dataset, visit).unwrap_err();
+    assert!(matches!(error, Error::NotInThisVersion { call: "H5Dchunk_iter", .. }));
+}

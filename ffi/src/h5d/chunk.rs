@@ -1,23 +1,14 @@
-//! Stored chunks: where they are, and their bytes as they are stored.
-
-#[cfg(hdf5_chunk_iter)]
-use std::ops::ControlFlow;
-#[cfg(hdf5_chunk_iter)]
-use std::panic::{AssertUnwindSafe, catch_unwind};
-#[cfg(hdf5_chunk_iter)]
-use std::{ffi::c_void, slice};
+//! Stored chunks: how many, where they are and how long.
 
 use hdf5_sys::h5::HADDR_UNDEF;
 use hdf5_sys::h5d::{H5Dget_chunk_info_by_coord, H5Dget_num_chunks};
-#[cfg(hdf5_chunk_iter)]
-use hdf5_sys::h5p::H5P_DEFAULT;
 
 use super::{Dataset, space};
 use crate::error::{Error, check};
 use crate::lock::Lock;
 use crate::sys;
 
-/// A stored chunk, as [`chunk_iter`] shows it.
+/// A stored chunk, as [`chunk_iter`](super::chunk_iter()) shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredChunk<'a> {
     /// Its first element, in elements from 0, one number an axis.
@@ -116,13 +107,13 @@ pub fn chunk_info(
 
 /// Turns an address as this version of libhdf5 gives it into one from the start of the file.
 #[cfg(hdf5_absolute_chunk_address)]
-fn absolute(_lock: &Lock, _dataset: &Dataset, address: u64) -> Result<u64, Error> {
+pub(super) fn absolute(_lock: &Lock, _dataset: &Dataset, address: u64) -> Result<u64, Error> {
     Ok(address)
 }
 
 /// Turns an address as this version of libhdf5 gives it into one from the start of the file.
 #[cfg(not(hdf5_absolute_chunk_address))]
-fn absolute(lock: &Lock, dataset: &Dataset, address: u64) -> Result<u64, Error> {
+pub(super) fn absolute(lock: &Lock, dataset: &Dataset, address: u64) -> Result<u64, Error> {
     use crate::id::{File, Id};
 
     // SAFETY: the lock is held; `dataset` is live; the id returned is fresh or negative.
@@ -133,77 +124,4 @@ fn absolute(lock: &Lock, dataset: &Dataset, address: u64) -> Result<u64, Error> 
     let base = crate::h5f::user_block_size(lock, &file)?;
     // Past the end of the number is past the end of the file, where a read finds nothing.
     Ok(address.saturating_add(base))
-}
-
-/// Shows every stored chunk to `visit`, in the order of the chunk index, until it breaks
-/// (`H5Dchunk_iter`, HDF5 1.14).
-///
-/// The lock is held throughout.
-///
-/// # Errors
-/// [`Error::Call`] also for datasets that are not chunked; [`Error::CallbackPanicked`].
-#[cfg(hdf5_chunk_iter)]
-pub fn chunk_iter<F>(lock: &Lock, dataset: &Dataset, visit: F) -> Result<(), Error>
-where
-    F: FnMut(StoredChunk<'_>) -> ControlFlow<()>,
-{
-    let call = "H5Dchunk_iter";
-    let mut visitor =
-        Visitor { rank: dataset.rank, base: absolute(lock, dataset, 0)?, visit, panicked: false };
-    // SAFETY: the lock is held; `dataset` is live; `show_chunk::<F>` gets back the pointer to
-    // `visitor`, which outlives the call and is not touched during it.
-    let status = unsafe {
-        hdf5_sys::h5d::H5Dchunk_iter(
-            dataset.id.raw(),
-            H5P_DEFAULT,
-            Some(show_chunk::<F>),
-            (&raw mut visitor).cast(),
-        )
-    };
-    // Taken off the error stack even when the panic is what there is to tell.
-    let outcome = check(lock, call, status);
-    if visitor.panicked {
-        return Err(Error::CallbackPanicked { call });
-    }
-    outcome.map(|_| ())
-}
-
-/// What [`show_chunk`] needs.
-#[cfg(hdf5_chunk_iter)]
-struct Visitor<F> {
-    rank: usize,
-    /// What the addresses of this version of libhdf5 lack.
-    base: u64,
-    visit: F,
-    panicked: bool,
-}
-
-/// Shows one chunk to the `Visitor<F>` behind `data`.
-#[cfg(hdf5_chunk_iter)]
-unsafe extern "C" fn show_chunk<F>(
-    offset: *const u64,
-    filter_mask: u32,
-    address: u64,
-    size: u64,
-    data: *mut c_void,
-) -> i32
-where
-    F: FnMut(StoredChunk<'_>) -> ControlFlow<()>,
-{
-    // SAFETY: `data` is what `chunk_iter` passed to the iteration, used by nobody else during it.
-    let visitor = unsafe { &mut *data.cast::<Visitor<F>>() };
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: libhdf5 passes an array with a number for each axis of the dataset.
-        let offset = unsafe { slice::from_raw_parts(offset, visitor.rank) };
-        let info = ChunkInfo { address: address.saturating_add(visitor.base), size, filter_mask };
-        (visitor.visit)(StoredChunk { offset, info })
-    }));
-    match outcome {
-        Ok(ControlFlow::Continue(())) => 0,
-        Ok(ControlFlow::Break(())) => 1,
-        Err(_) => {
-            visitor.panicked = true;
-            -1
-        }
-    }
 }
