@@ -106,31 +106,27 @@ pub fn decode_mappings<E: From<VdsBlockError>>(
     }
 }
 
-/// Visits all entries; returns the checksum of the block, computed on the way.
+/// Visits all entries; returns the checksum of the block.
 fn visit_all<E: From<VdsBlockError>>(
     mut decoder: EntryDecoder<'_>,
     mut visit: impl FnMut(Mapping<'_>) -> Result<(), E>,
 ) -> Result<u32, E> {
-    let bytes = decoder.bytes;
-    let mut checksum = Lookup3::new(bytes.len());
-    let mut hashed = 0;
     for entry in 0..decoder.header.entries {
         match decoder.next_entry(entry) {
             Ok(mapping) => visit(mapping)?,
             Err(fault) => return Err(VdsBlockError::Entry { entry, fault }.into()),
         }
-        // Between two decodings, so that the processor works on both at once.
-        hashed += checksum.absorb(&bytes[hashed..decoder.at]);
     }
-    if decoder.at != bytes.len() {
-        let (offset, left) = (decoder.at, bytes.len() - decoder.at);
+    if decoder.at != decoder.bytes.len() {
+        let (offset, left) = (decoder.at, decoder.bytes.len() - decoder.at);
         return Err(VdsBlockError::TrailingBytes { offset, left }.into());
     }
-    hashed += checksum.absorb(&bytes[hashed..]);
-    Ok(checksum.finish(&bytes[hashed..]))
+    Ok(decoder.finish())
 }
 
-/// Decodes one entry after the other.
+/// Decodes one entry after the other, and computes the checksum on the way.
+///
+/// The checksum is bound by latency, decoding is not: in small pieces, in turn, the processor does both at once.
 pub(super) struct EntryDecoder<'b> {
     /// The block without its checksum.
     bytes: &'b [u8],
@@ -139,6 +135,11 @@ pub(super) struct EntryDecoder<'b> {
     rank: usize,
     /// Where the next entry begins; at most the length of `bytes`.
     at: usize,
+    checksum: Lookup3,
+    /// How far the checksum has come.
+    hashed: usize,
+    /// Both names of the last entry as stored, in a block of version 0.
+    names: &'b [u8],
     files: Names<'b>,
     datasets: Names<'b>,
     source: PlainBlock,
@@ -158,6 +159,9 @@ impl<'b> EntryDecoder<'b> {
             length_size,
             rank,
             at: header.entries_start.min(bytes.len()),
+            checksum: Lookup3::new(bytes.len()),
+            hashed: 0,
+            names: &[],
             files: Names::new(),
             datasets: Names::new(),
             source: PlainBlock::new(),
@@ -174,19 +178,18 @@ impl<'b> EntryDecoder<'b> {
     #[inline]
     pub(super) fn next_entry(&mut self, entry: u64) -> Result<Mapping<'_>, EntryFault> {
         match self.header.version {
-            0 => {
-                self.at += self.files.take_stored(&self.bytes[self.at..], entry)?;
-                self.at += self.datasets.take_stored(&self.bytes[self.at..], entry)?;
-            }
+            0 => self.take_names_v0(entry)?,
             _ => self.take_names_v1(entry)?,
         }
-        self.at += self.source.decode(&self.bytes[self.at..], self.rank)?;
-        self.at += self.virtual_block.decode(&self.bytes[self.at..], self.rank)?;
+        let size = self.source.decode(&self.bytes[self.at..], self.rank)?;
+        self.advance(size);
+        let size = self.virtual_block.decode(&self.bytes[self.at..], self.rank)?;
+        self.advance(size);
 
         // A block of another or too high a rank was refused above.
         let rank = self.rank.min(MAX_RANK);
         let extent = &self.virtual_block.extent[..rank];
-        if self.source.extent[..rank] != *extent {
+        if self.source.extent.iter().zip(extent).any(|(source, extent)| source != extent) {
             return Err(UnsupportedMapping::Extents.into());
         }
         Ok(Mapping {
@@ -200,6 +203,30 @@ impl<'b> EntryDecoder<'b> {
         })
     }
 
+    #[inline]
+    fn advance(&mut self, count: usize) {
+        self.at += count;
+        self.hashed += self.checksum.absorb(&self.bytes[self.hashed..self.at]);
+    }
+
+    /// The checksum of the block, when all entries are decoded.
+    fn finish(mut self) -> u32 {
+        self.hashed += self.checksum.absorb(&self.bytes[self.hashed..]);
+        self.checksum.finish(&self.bytes[self.hashed..])
+    }
+
+    #[inline]
+    fn take_names_v0(&mut self, entry: u64) -> Result<(), EntryFault> {
+        let rest = &self.bytes[self.at..];
+        if self.names.is_empty() || !rest.starts_with(self.names) {
+            let file = self.files.take_stored(rest, entry)?;
+            let dataset = self.datasets.take_stored(&rest[file..], entry)?;
+            self.names = &rest[..file + dataset];
+        }
+        self.advance(self.names.len());
+        Ok(())
+    }
+
     fn take_names_v1(&mut self, entry: u64) -> Result<(), EntryFault> {
         let flags = self.take_flags()?;
         if flags & SAME_FILE != 0 {
@@ -208,13 +235,15 @@ impl<'b> EntryDecoder<'b> {
             let origin = self.take_reference()?;
             self.files.take_shared(origin, entry)?;
         } else {
-            self.at += self.files.take_stored(&self.bytes[self.at..], entry)?;
+            let size = self.files.take_stored(&self.bytes[self.at..], entry)?;
+            self.advance(size);
         }
         if flags & DATASET_SHARED != 0 {
             let origin = self.take_reference()?;
             self.datasets.take_shared(origin, entry)?;
         } else {
-            self.at += self.datasets.take_stored(&self.bytes[self.at..], entry)?;
+            let size = self.datasets.take_stored(&self.bytes[self.at..], entry)?;
+            self.advance(size);
         }
         Ok(())
     }
@@ -225,7 +254,7 @@ impl<'b> EntryDecoder<'b> {
         if flags & !(FILE_SHARED | DATASET_SHARED | SAME_FILE) != 0 {
             return Err(EntryFault::Flags { found: flags });
         }
-        self.at += 1;
+        self.advance(1);
         Ok(flags)
     }
 
@@ -234,7 +263,7 @@ impl<'b> EntryDecoder<'b> {
         let needed = self.length_size.bytes();
         let origin = self.length_size.decode(rest);
         let origin = origin.ok_or(EntryFault::Truncated { needed, available: rest.len() })?;
-        self.at += needed;
+        self.advance(needed);
         Ok(origin)
     }
 }

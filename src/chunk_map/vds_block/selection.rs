@@ -43,35 +43,30 @@ impl PlainBlock {
     /// bytes.
     #[inline]
     pub(super) fn decode(&mut self, bytes: &[u8], rank: usize) -> Result<usize, EntryFault> {
-        match self.decode_v1(bytes, rank) {
-            Some(size) => Ok(size),
-            None => self.decode_any(bytes, rank),
-        }
+        // Usual ranks in the usual encoding; a selection that is not in order is looked at again for the reason.
+        let size = match rank {
+            1 => self.decode_v1::<1>(bytes),
+            2 => self.decode_v1::<2>(bytes),
+            3 => self.decode_v1::<3>(bytes),
+            4 => self.decode_v1::<4>(bytes),
+            _ => None,
+        };
+        size.map_or_else(|| self.decode_any(bytes, rank), Ok)
     }
 
-    /// The usual encoding; `None` if it is any other or not in order.
+    /// One block in version 1; `None` for anything else.
     #[inline]
-    fn decode_v1(&mut self, bytes: &[u8], rank: usize) -> Option<usize> {
-        let header = bytes.first_chunk::<V1_HEADER>()?;
-        let word = |at: usize| {
-            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
-        };
-        if word(0) != HYPERSLAB || word(4) != 1 || word(20) != 1 {
+    fn decode_v1<const RANK: usize>(&mut self, bytes: &[u8]) -> Option<usize> {
+        let size = V1_HEADER + 8 * RANK;
+        let (words, _) = bytes.get(..size)?.as_chunks::<4>();
+        let word = |at: usize| u32::from_le_bytes(words[at]);
+        if word(0) != HYPERSLAB || word(1) != 1 || word(4) as usize != RANK || word(5) != 1 {
             return None;
         }
-        if usize::try_from(word(16)) != Ok(rank) || rank > MAX_RANK {
-            return None;
-        }
-        let size = V1_HEADER + 8 * rank;
-        let (corners, _) = bytes.get(V1_HEADER..size)?.as_chunks::<4>();
-        let (starts, ends) = corners.split_at_checked(rank)?;
-        for (axis, (start, end)) in starts.iter().zip(ends).enumerate() {
-            let (start, end) = (u32::from_le_bytes(*start), u32::from_le_bytes(*end));
-            if end < start {
-                return None;
-            }
-            self.start[axis] = start.into();
-            self.extent[axis] = u64::from(end - start) + 1;
+        for axis in 0..RANK {
+            let (first, last) = (word(6 + axis), word(6 + RANK + axis));
+            self.start[axis] = first.into();
+            self.extent[axis] = u64::from(last.checked_sub(first)?) + 1;
         }
         Some(size)
     }
