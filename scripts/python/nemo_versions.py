@@ -13,8 +13,8 @@ from typing import Any
 import h5py
 from versioned_hdf5 import VersionedHDF5File
 
-MAX_CHUNK = (64, 64)
-"""Largest chunk along the last two axes; the snapshots hold each variable in one chunk, which shows little."""
+MAX_CHUNK = 64
+"""Longest side of a chunk; the snapshots hold each variable in one chunk, which would show little."""
 
 
 def snapshots() -> list[Path]:
@@ -32,11 +32,11 @@ def month(snapshot: Path) -> datetime:
 def why_skipped(item: h5py.Dataset) -> str | None:
     """Why a dataset is not copied, or nothing if it is."""
     if item.attrs.get("CLASS") == b"DIMENSION_SCALE":
-        return "a dimension scale"
+        return "dimension scale"
     if item.shape == ():
-        return "a scalar"
+        return "scalar"
     if holds_references(item.dtype):
-        return "holds references"
+        return "references"
     return None
 
 
@@ -57,22 +57,16 @@ def copy_attributes(source: h5py.Dataset | h5py.File, target: Any) -> None:
             target.attrs[name] = source.attrs[name]
 
 
-def chunk_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The dataset's own shape, cut to MAX_CHUNK along the last axes of a grid."""
-    if len(shape) < 2:
-        return shape
-    lead = len(shape) - len(MAX_CHUNK)
-    return tuple(min(size, limit) for size, limit in zip(shape, (1,) * lead + MAX_CHUNK, strict=True))
-
-
 def write_version(versioned: VersionedHDF5File, snapshot: Path) -> None:
     """Stages one snapshot as a version."""
     date = month(snapshot)
     with h5py.File(snapshot, "r") as source, versioned.stage_version(f"{date:%Y-%m}", timestamp=date) as group:
-        print(f"{date:%Y-%m}  from {snapshot.name}")
+        print(f"{date:%Y-%m} from {snapshot.name}")
+        skipped = {name: reason for name, item in source.items() if (reason := why_skipped(item))}
+        for reason in dict.fromkeys(skipped.values()):
+            print(f"  left out ({reason}):", ", ".join(name for name, why in skipped.items() if why == reason))
         for name, item in source.items():
-            if reason := why_skipped(item):
-                print(f"         {name} skipped: {reason}")
+            if name in skipped:
                 continue
             if name in group:
                 group[name][...] = item[...]
@@ -80,7 +74,7 @@ def write_version(versioned: VersionedHDF5File, snapshot: Path) -> None:
             target = group.create_dataset(
                 name,
                 data=item[...],
-                chunks=chunk_shape(item.shape),
+                chunks=tuple(min(size, MAX_CHUNK) for size in item.shape),
                 fillvalue=item.fillvalue,
                 compression="gzip",
                 compression_opts=4,

@@ -1,6 +1,6 @@
 """The Python rivals as engines: versioned-hdf5 opened `r` or `r+`, and plain h5py. See protocol.py.
 
-Run as `python -m compare.python_engine versioned-r|versioned-r+|h5py`.
+Run as `python -m compare.python_engine MODE`, where MODE (`r` or `r+`) is how files are opened.
 """
 
 import json
@@ -88,7 +88,7 @@ def answer(line: str, mode: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    mode = "r+" if sys.argv[1] == "versioned-r+" else "r"
+    mode = sys.argv[1]
     for line in sys.stdin:
         print(json.dumps(answer(line, mode)), flush=True)
 

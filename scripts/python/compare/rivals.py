@@ -12,6 +12,7 @@ from .stores import DATASET, RAW_DATASET
 OURS = "h5strata"
 VERSIONED_R = "versioned-hdf5 r"
 VERSIONED_RW = "versioned-hdf5 r+"
+VERSIONED_PLANNER = "versioned-hdf5 planner"
 H5PY = "h5py"
 VDS_READ = "C H5Dread of the VDS"
 CHUNK_READ = "C H5Dread per chunk"
@@ -22,7 +23,6 @@ MEMCPY_FLOOR = "memcpy floor"
 PACKAGE_MODES = (VERSIONED_R, VERSIONED_RW)
 """The two ways to open a file with the Python package; its better mode is the faster of them."""
 
-PYTHON_ARGUMENTS = {VERSIONED_R: "versioned-r", VERSIONED_RW: "versioned-r+", H5PY: "h5py"}
 C_PROGRAMS = {
     VDS_READ: "vds_read",
     CHUNK_READ: "chunk_read",
@@ -36,7 +36,7 @@ def engine_command(engine: str, programs: Programs) -> list[str]:
     """How to start an engine that takes its cases as requests."""
     if engine == OURS:
         return [str(programs.engine)]
-    return [sys.executable, "-m", "compare.python_engine", PYTHON_ARGUMENTS[engine]]
+    return [sys.executable, "-m", "compare.python_engine", "r+" if engine == VERSIONED_RW else "r"]
 
 
 def read_request(engine: str, case: ReadCase, folder: Path) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from .rivals import (
     PACKAGE_MODES,
     PREAD_FLOOR,
     VDS_READ,
+    VERSIONED_PLANNER,
     VERSIONED_R,
     VERSIONED_RW,
 )
@@ -214,7 +215,7 @@ def plans(scale: Scale) -> Iterator[Case]:
             chunks=chunks,
             selection=selection,
             times=times,
-            rivals=(VERSIONED_R,),
+            rivals=(VERSIONED_PLANNER,),
             targets=() if target is None else (target,),
         )
 
