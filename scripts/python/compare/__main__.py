@@ -12,7 +12,7 @@ from versioned_hdf5 import __version__ as versioned_version
 
 from .build import ROOT, build
 from .cases import Case, ReadCase
-from .measure import Outcome, Runner, run_all
+from .measure import BUDGET, Outcome, Runner, run_all
 from .rows import ROWS, cases
 from .stores import FULL, QUICK, Store, stores
 from .table import lines, markdown, write
@@ -27,6 +27,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rows", help=f"only these, separated by commas (of {','.join(ROWS)})")
     parser.add_argument("--engines", help="only these, separated by commas, named as in the table (ours: h5strata)")
     parser.add_argument("--repeats", type=int, default=5, help="timed rounds; the table gives medians (default 5)")
+    parser.add_argument(
+        "--limit", type=float, default=60, help="seconds after which an answer is given up (default 60)"
+    )
     parser.add_argument("--check-answers-only", action="store_true", help="one untimed round: are all answers right?")
     given = parser.parse_args()
     wanted = set(given.rows.split(",")) if given.rows else set(ROWS)
@@ -57,7 +60,8 @@ def progress(outcome: Outcome) -> None:
 def notes(size: str, repeats: int) -> list[str]:
     """What one must know to read the table."""
     return [
-        f"Files of size {size}; medians of {repeats} rounds, engines in turn; page cache warm; {os.cpu_count()} cores, "
+        f"Files of size {size}; medians of {repeats} rounds (fewer where an engine needs more than {BUDGET:g} s for "
+        f"them), engines in turn; page cache warm; {os.cpu_count()} cores, "
         f"{platform.machine()}, {platform.system()} {platform.release()}.",
         f"versioned-hdf5 {versioned_version}, h5py {h5py.__version__} on HDF5 {h5py.version.hdf5_version}. "
         "Ratio: the other time divided by ours. "
@@ -77,7 +81,7 @@ def main() -> int:
     make_files(chosen)
     outcomes = []
     with ExitStack() as stack:
-        for outcome in run_all(Runner(programs, scratch, given.repeats, stack), chosen, given.engines):
+        for outcome in run_all(Runner(programs, scratch, given.repeats, given.limit, stack), chosen, given.engines):
             progress(outcome)
             outcomes.append(outcome)
 

@@ -18,6 +18,8 @@ from .rivals import OURS, VERSIONED_R, engine_command
 from .table import duration
 
 ROUNDS = 5
+LIMIT = 60.0
+"""Seconds after which an answer is given up."""
 
 
 def datasets(path: Path) -> list[tuple[str, str, int]]:
@@ -36,7 +38,7 @@ def read_all(engine: Engine, path: Path, wanted: list[tuple[str, str, int]]) -> 
     seconds, checksums = 0.0, []
     for version, dataset, _ in wanted:
         request = {"op": "read", "file": str(path), "version": version, "dataset": dataset, "selection": "..."}
-        answer = engine.ask(request | {"threads": 1, "path": "auto"})
+        answer = engine.ask(request | {"threads": 1, "path": "auto"}, LIMIT)
         seconds += answer["seconds"]
         checksums.append(answer["checksum"])
     return seconds, checksums

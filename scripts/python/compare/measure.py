@@ -9,8 +9,11 @@ from typing import Any
 
 from .build import Programs
 from .cases import Case, PlanCase, ReadCase
-from .protocol import Engine, EngineError
+from .protocol import Engine, EngineError, TooSlow
 from .rivals import C_PROGRAMS, MEMCPY_FLOOR, OURS, c_command, engine_command, read_request
+
+BUDGET = 10.0
+"""An engine whose rounds of a case have taken this many seconds together is not asked again."""
 
 
 @dataclass
@@ -23,6 +26,8 @@ class Measured:
     """Of a plan."""
     fault: str | None = None
     """Why the answer is wrong or missing."""
+    over: float | None = None
+    """The limit in seconds, if no answer came within it."""
 
     @property
     def median(self) -> float | None:
@@ -49,15 +54,16 @@ class Outcome:
 class Runner:
     """Keeps the engines that serve all cases running, and starts the C programs case by case."""
 
-    def __init__(self, programs: Programs, folder: Path, repeats: int, stack: ExitStack) -> None:
+    def __init__(self, programs: Programs, folder: Path, repeats: int, limit: float, stack: ExitStack) -> None:
         self._programs = programs
         self._folder = folder
         self._repeats = repeats
+        self._limit = limit
         self._stack = stack
         self._running: dict[str, Engine] = {}
 
     def run(self, case: Case, engines: list[str]) -> Outcome:
-        """One untimed and checked round, which also warms the page cache, then `repeats` timed and checked ones."""
+        """One checked round, which also warms the page cache, then `repeats` rounds checked and timed."""
         outcome = Outcome(case, {engine: Measured(engine) for engine in engines})
         with ExitStack() as of_this_case:
             questions = {engine: self._question(engine, case, of_this_case) for engine in engines}
@@ -82,18 +88,25 @@ class Runner:
         return self._running[engine], request | case.selection.request(self._folder, case.slug)
 
     def _ask(self, measured: Measured, case: Case, engine: Engine, request: dict[str, Any] | None, timed: bool) -> None:
-        if measured.fault:
+        if measured.fault or measured.over or (timed and sum(measured.seconds) > BUDGET):
             return
+        # A plan is repeated by the engine, a read by asking again: every answer is checked.
+        times = case.times if timed and isinstance(case, ReadCase) else 1
         try:
-            # A plan is repeated by the engine, a read by asking again: one answer is checked each time.
-            answers = [engine.ask(request) for _ in range(case.times if timed and isinstance(case, ReadCase) else 1)]
-        except EngineError as error:
-            measured.fault = str(error)
+            answers = [engine.ask(request, self._limit) for _ in range(times)]
+        except (TooSlow, EngineError) as error:
+            if isinstance(error, TooSlow):
+                measured.over = self._limit
+            else:
+                measured.fault = str(error)
+            if engine.has_ended():
+                self._running.pop(measured.engine, None)
             return
         measured.fault = next(filter(None, (fault_of(measured.engine, case, answer) for answer in answers)), None)
         measured.transfers = answers[0].get("transfers")
-        if timed and not measured.fault:
-            measured.seconds.append(sum(answer["seconds"] for answer in answers))
+        seconds = sum(answer["seconds"] for answer in answers)
+        if not measured.fault and (timed or seconds > BUDGET):
+            measured.seconds.append(seconds)
 
 
 def fault_of(engine: str, case: Case, answer: dict[str, Any]) -> str | None:

@@ -22,10 +22,11 @@ plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "in
         the parsed selection to the last transfer; `transfers` is how many the plan has.
 
 The C programs are simpler: the row is on their command line, each line on standard input runs it once, and the answer
-is {"seconds": S, "checksum": HEX}. `Engine.ask(None)` sends such an empty line.
+is {"seconds": S, "checksum": HEX}. `Engine.ask` with no request sends such an empty line.
 """
 
 import json
+import select
 import subprocess
 from collections.abc import Sequence
 from types import TracebackType
@@ -34,6 +35,10 @@ from typing import Any, Self
 
 class EngineError(Exception):
     """An engine answered with an error, or not at all."""
+
+
+class TooSlow(Exception):  # noqa: N818  this is an outcome, not an error
+    """An engine did not answer within the time it was given, and was ended."""
 
 
 class Engine:
@@ -49,18 +54,32 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._process.stdin is not None
+        self.close()
+
+    def close(self) -> None:
+        """Lets the engine end, if it has not."""
+        assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         self._process.wait()
+        self._process.stdout.close()
 
-    def ask(self, request: dict[str, Any] | None) -> dict[str, Any]:
-        """Sends one request and waits for its answer."""
+    def has_ended(self) -> bool:
+        """Whether it answers no more."""
+        return self._process.poll() is not None
+
+    def ask(self, request: dict[str, Any] | None, limit: float) -> dict[str, Any]:
+        """Sends one request and waits for its answer, `limit` seconds at most."""
         assert self._process.stdin is not None and self._process.stdout is not None
         try:
             self._process.stdin.write(("" if request is None else json.dumps(request)) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             raise EngineError(f"{self.command[0]} has ended with status {self._process.wait()}") from None
+        # One answer a request: what has come is a whole line, and nothing waits in the stream's own buffer.
+        if not select.select([self._process.stdout], [], [], limit)[0]:
+            self._process.kill()
+            self._process.wait()
+            raise TooSlow
         line = self._process.stdout.readline()
         if not line:
             raise EngineError(f"{self.command[0]} has ended with status {self._process.wait()}")

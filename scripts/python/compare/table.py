@@ -22,6 +22,8 @@ class Line:
     other_seconds: float | None
     target: str = ""
     reached: bool | None = None
+    over: float | None = None
+    """The limit in seconds within which the other gave no answer."""
 
     @property
     def ratio(self) -> float | None:
@@ -49,7 +51,7 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
                 targets[fastest] = (f">= {target.times:.3g}x", reached)
     for engine, one in measured.items():
         if engine != OURS:
-            yield Line(case.row, case.name, engine, ours, one.median, *targets.get(engine, ("", None)))
+            yield Line(case.row, case.name, engine, ours, one.median, *targets.get(engine, ("", None)), one.over)
     for target in case.targets:
         if isinstance(target, NoSlowerThan):
             other = medians.get((case.row, target.case))
@@ -95,7 +97,7 @@ def markdown(table: list[Line], notes: list[str]) -> str:
             line.row,
             line.case,
             line.other,
-            duration(line.other_seconds),
+            duration(line.other_seconds) if line.over is None else f"> {duration(line.over)}",
             duration(line.ours_seconds),
             "-" if line.ratio is None else f"{line.ratio:.3g}x",
             line.target,
