@@ -20,6 +20,8 @@ pub enum Structure {
     HeapCollection,
     /// Object inside a global heap collection (III.E).
     HeapObject,
+    /// Stored bytes of a chunk (IV.A.2.i, "Chunked").
+    Chunk,
 }
 
 impl fmt::Display for Structure {
@@ -31,6 +33,7 @@ impl fmt::Display for Structure {
             Self::Dataspace => "dataspace message",
             Self::HeapCollection => "global heap collection",
             Self::HeapObject => "global heap object",
+            Self::Chunk => "stored chunk",
         })
     }
 }

@@ -10,17 +10,16 @@ const FIRST_READ: usize = 1024;
 
 const CHECKSUM_SIZE: u64 = 4;
 
-/// A block whose entries all have one size, so that each can be read alone.
+/// A block of version 0 whose entries all have one size, so that each can be read alone.
 ///
-/// Blocks of version 0 that name one source and select with version 1 are such blocks: what libhdf5 writes by
-/// default. The block's checksum covers all of it and is not checked here; what an entry says is for the caller to
+/// A block that names one source and selects with version 1 is such a block: what libhdf5 writes by default. Entries of
+/// version 1 blocks refer to others for their names. The block's checksum covers all of it and is not checked here; what an entry says is for the caller to
 /// check.
 #[derive(Clone, Debug)]
 pub struct EntryTable {
     block: ObjectRange,
     length_size: FieldWidth,
     rank: usize,
-    version: u8,
     entries: u64,
     entries_start: usize,
     entry_size: usize,
@@ -57,7 +56,8 @@ impl From<Mapping<'_>> for FoundMapping {
 }
 
 impl EntryTable {
-    /// Reads the start of a block; `None` if its entries differ in size or the first is no plain block of this rank.
+    /// Reads the start of a block; `None` if it is not of version 0, if its entries differ in size or if the first is no
+    /// plain block of this rank.
     ///
     /// # Errors
     /// [`VdsBlockError::TooShort`], [`VdsBlockError::Version`], [`VdsBlockError::EntryCount`], and
@@ -75,7 +75,7 @@ impl EntryTable {
         let header = BlockHeader::decode(bytes, block.len, length_size)?;
 
         let mut decoder = EntryDecoder::new(bytes, header, length_size, rank);
-        if header.entries == 0 || decoder.next_entry(0).is_err() {
+        if header.version != 0 || header.entries == 0 || decoder.next_entry(0).is_err() {
             return Ok(None);
         }
         let entry_size = decoder.offset() - header.entries_start;
@@ -90,7 +90,6 @@ impl EntryTable {
             block,
             length_size,
             rank,
-            version: header.version,
             entries: header.entries,
             entries_start: header.entries_start,
             entry_size,
@@ -138,6 +137,18 @@ impl EntryTable {
         Ok(None)
     }
 
+    /// The mapping at a position below [`mapping_count`](Self::mapping_count); `None` if it is no plain block.
+    ///
+    /// # Errors
+    /// [`VdsBlockError::Ondisk`] for a failed read.
+    pub fn entry(
+        &self,
+        file: &dyn ReadAt,
+        index: u64,
+    ) -> Result<Option<FoundMapping>, VdsBlockError> {
+        self.read_entry(file, index, &mut vec![0; self.entry_size])
+    }
+
     /// Reads one entry; `None` if it has another size or is no plain block.
     fn read_entry(
         &self,
@@ -145,10 +156,10 @@ impl EntryTable {
         index: u64,
         entry: &mut [u8],
     ) -> Result<Option<FoundMapping>, VdsBlockError> {
-        // Inside the block, as `open` has checked: neither product nor sum overflows.
-        let offset = self.block.offset + self.entries_start as u64 + index * self.entry_size as u64;
+        let in_block = self.entries_start as u64 + index * self.entry_size as u64;
+        let offset = self.block.offset.saturating_add(in_block);
         file.read_exact_at(entry, offset, Structure::HeapObject)?;
-        let header = BlockHeader { version: self.version, entries: 1, entries_start: 0 };
+        let header = BlockHeader { version: 0, entries: 1, entries_start: 0 };
         let mut decoder = EntryDecoder::new(entry, header, self.length_size, self.rank);
         let found = match decoder.next_entry(0) {
             Ok(mapping) => FoundMapping { index, ..mapping.into() },

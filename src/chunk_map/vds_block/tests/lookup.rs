@@ -97,6 +97,17 @@ fn lists_without_one_entry_size_have_no_table() {
 }
 
 #[test]
+fn a_version_1_list_has_no_table_even_if_its_entries_have_one_size() {
+    let selections = corners_v1(&[0, 0, 9, 9], &[0, 0, 9, 9]);
+    let first = [&[4][..], b"1234567\0", &selections, &selections].concat();
+    let second = [&[6][..], &[0; 8], &selections, &selections].concat();
+    let bytes = block(1, &[&first, &second]);
+    assert_eq!(decode(&bytes, 4).unwrap().len(), 2);
+    let (file, block) = file_with(&bytes);
+    assert!(EntryTable::open(&file, block, WIDE, 4).unwrap().is_none());
+}
+
+#[test]
 fn entries_of_the_right_size_that_are_none_are_not_found() {
     let mappings = chunks(0..3);
     let mut bytes = encode(&mappings);

@@ -137,7 +137,7 @@ fn a_file_with_checksums_gives_an_error_or_the_right_answer() {
     let whole = image(true);
     let mut damage = Damage(0x9e37_79b9_7f4a_7c15);
     let mut errors = 0;
-    for _ in 0..20_000 {
+    for _ in 0..10_000 {
         let mut bytes = whole.clone();
         for _ in 0..=damage.below(3) {
             damage.strike(&mut bytes);
@@ -147,14 +147,14 @@ fn a_file_with_checksums_gives_an_error_or_the_right_answer() {
             Err(_) => errors += 1,
         }
     }
-    assert!(errors > 2000, "{errors}");
+    assert!(errors > 1000, "{errors}");
 }
 
 #[test]
 fn a_file_without_checksums_gives_an_error_or_an_answer() {
     let whole = image(false);
     let mut damage = Damage(0x2545_f491_4f6c_dd1d);
-    for _ in 0..20_000 {
+    for _ in 0..10_000 {
         let mut bytes = whole.clone();
         for _ in 0..=damage.below(3) {
             damage.strike(&mut bytes);
@@ -182,7 +182,7 @@ fn damaged_lists_with_a_right_checksum_do_no_harm() {
     let covered = &list[..list.len() - 4];
     let mut damage = Damage(0xd1b5_4a32_d192_ed03);
     for version in [0, 1] {
-        for _ in 0..10_000 {
+        for _ in 0..5_000 {
             let mut bytes = covered.to_vec();
             bytes[0] = version;
             for _ in 0..=damage.below(3) {
