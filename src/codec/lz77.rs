@@ -63,6 +63,29 @@ fn hash([a, b, c]: [u8; MIN_MATCH], bits: u32) -> usize {
     usize::try_from(hash).unwrap_or(0)
 }
 
+/// The longest run of literals of both formats.
+pub(super) const MAX_LITERALS: usize = 32;
+
+/// Copies the first `len` bytes of `input`, at most [`MAX_LITERALS`], to `out[filled..]` and gives the rest of `input`.
+pub(super) fn copy_literals<'a>(
+    out: &mut [u8],
+    filled: usize,
+    input: &'a [u8],
+    len: usize,
+) -> Result<&'a [u8], Fault> {
+    let (literals, rest) = input.split_at_checked(len).ok_or(Corruption::Truncated)?;
+    let room = out.get_mut(filled..).ok_or(Fault::TooLong)?;
+    // A copy of fixed length needs no call; what it writes too much is written over later.
+    match (input.first_chunk::<MAX_LITERALS>(), room.first_chunk_mut::<MAX_LITERALS>()) {
+        (Some(from), Some(to)) => *to = *from,
+        _ => room.get_mut(..len).ok_or(Fault::TooLong)?.copy_from_slice(literals),
+    }
+    Ok(rest)
+}
+
+/// Bytes that [`copy_match`] copies without looking at the length.
+const SHORT_MATCH: usize = 16;
+
 /// Repeats `length` bytes from `distance` bytes before `filled`; the ranges may overlap.
 pub(super) fn copy_match(
     out: &mut [u8],
@@ -74,6 +97,15 @@ pub(super) fn copy_match(
     let end = filled.checked_add(length).ok_or(Fault::TooLong)?;
     if end > out.len() {
         return Err(Fault::TooLong);
+    }
+    // As for literals: what is written too much is written over later.
+    if length <= SHORT_MATCH && distance >= SHORT_MATCH {
+        let (earlier, room) = out.split_at_mut(filled);
+        let from = earlier[start..].first_chunk::<SHORT_MATCH>();
+        if let (Some(from), Some(to)) = (from, room.first_chunk_mut()) {
+            *to = *from;
+            return Ok(());
+        }
     }
     if distance == 1 {
         let byte = out[start];

@@ -6,9 +6,8 @@
 
 use super::buffer::Buffer;
 use super::error::{Corruption, Fault};
-use super::lz77::{Limits, Sink, Writer, copy_match, low_byte, parse};
+use super::lz77::{Limits, MAX_LITERALS, Sink, Writer, copy_literals, copy_match, low_byte, parse};
 
-const MAX_LITERALS: usize = 32;
 const MAX_DISTANCE: usize = 1 << 13;
 const MAX_MATCH: usize = (1 << 8) + (1 << 3);
 
@@ -19,11 +18,8 @@ pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
     while let Some((&control, tail)) = rest.split_first() {
         let control = usize::from(control);
         rest = if control < MAX_LITERALS {
-            let (literals, tail) =
-                tail.split_at_checked(control + 1).ok_or(Corruption::Truncated)?;
-            let room = out.get_mut(filled..filled + literals.len()).ok_or(Fault::TooLong)?;
-            room.copy_from_slice(literals);
-            filled += literals.len();
+            let tail = copy_literals(out, filled, tail, control + 1)?;
+            filled += control + 1;
             tail
         } else {
             let (mut length, mut tail) = (control >> 5, tail);

@@ -58,7 +58,7 @@ impl Pipeline {
     }
 
     /// Undoes all filters that were applied to a stored chunk, last to first, into `out`, whose
-    /// length must be the chunk's.
+    /// length must be the chunk's. After an error what is in `out` means nothing.
     ///
     /// # Errors
     /// [`CodecError::UnknownFilter`] or [`CodecError::NeedsLibrary`] for a filter that was applied and is not to be had;

@@ -7,10 +7,11 @@
 
 use crate::codec::buffer::Buffer;
 use crate::codec::error::Fault;
-use crate::codec::lz77::{Limits, Sink, Writer, copy_match, low_byte, parse};
+use crate::codec::lz77::{
+    Limits, MAX_LITERALS, Sink, Writer, copy_literals, copy_match, low_byte, parse,
+};
 use crate::codec::reader::Reader;
 
-const MAX_LITERALS: usize = 32;
 /// The distance that stands for a far match.
 const FAR: usize = 1 << 13;
 
@@ -23,10 +24,8 @@ pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
         let control = usize::from(control) & mask;
         mask = usize::MAX;
         if control < MAX_LITERALS {
-            let literals = reader.bytes(control + 1)?;
-            let room = out.get_mut(filled..filled + literals.len()).ok_or(Fault::TooLong)?;
-            room.copy_from_slice(literals);
-            filled += literals.len();
+            reader.0 = copy_literals(out, filled, reader.0, control + 1)?;
+            filled += control + 1;
             continue;
         }
         let mut length = (control >> 5) + 2;
