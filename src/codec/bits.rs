@@ -1,7 +1,8 @@
 //! Bit shuffle: bit 0 of byte 0 of every element, then bit 1, and so on, eight elements to a byte.
 //!
 //! Built from byte shuffles: the bytes of each significance are gathered, every eight of them are
-//! transposed as an 8 x 8 matrix of bits in a `u64`, and the eight bytes of each are gathered again.
+//! transposed as an 8 x 8 matrix of bits in a `u64`, and the eight bytes of each are gathered
+//! again.
 
 use super::buffer::Buffer;
 use super::error::Fault;
@@ -51,7 +52,8 @@ fn transpose_groups(bytes: &mut [u8]) {
     }
 }
 
-/// Bit `i` of byte `j` to bit `j` of byte `i`: blocks of 1, 2 and 4 bits are swapped across the diagonal.
+/// Bit `i` of byte `j` to bit `j` of byte `i`: blocks of 1, 2 and 4 bits are swapped across the
+/// diagonal.
 fn transpose(mut bits: u64) -> u64 {
     for (distance, mask) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
@@ -66,7 +68,8 @@ fn transpose(mut bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The definition: bit `k` of byte `b` of element `e` is bit `e % 8` of byte `e / 8` of row `8 b + k`.
+    /// The definition: bit `k` of byte `b` of element `e` is bit `e % 8` of byte `e / 8` of
+    /// row `8 * b + k`.
     fn oracle(element_size: usize, input: &[u8]) -> Vec<u8> {
         let count = input.len() / element_size;
         let mut out = vec![0; input.len()];

@@ -1,7 +1,7 @@
 //! Filter 32008, bitshuffle: bit shuffle by blocks, each block compressed or not.
 //!
-//! Blocks hold a multiple of eight elements; the last one is shorter, and the up to seven elements behind
-//! it are stored as they are. With compression:
+//! Blocks hold a multiple of eight elements; the last one is shorter, and the up to seven elements
+//! behind it are stored as they are. With compression:
 //!
 //! ```text
 //! u64 BE  bytes of the chunk
@@ -12,9 +12,10 @@
 
 use super::bits::{GROUP, shuffle_bits, unshuffle_bits};
 use super::buffer::Buffer;
-use super::error::{Corruption, Fault};
+use super::error::{CodecError, Corruption, Fault};
 use super::lz4::{self, Effort};
 use super::lz77::Writer;
+use super::params::Params;
 use super::reader::Reader;
 use super::zstd;
 
@@ -142,7 +143,26 @@ pub(super) fn encode(
 }
 
 impl Settings {
-    /// Bytes of a block in a chunk of `total` bytes; `None` where the filter allows no such block or chunk.
+    /// Reads `[major, minor, element size, block size in elements, compression, level]`
+    /// (`bshuf_h5filter.c`).
+    pub(super) fn new(params: &Params<'_>) -> Result<Self, CodecError> {
+        let block = params.or_default(3, 0);
+        if !block.value().is_multiple_of(8) {
+            return Err(block.refused());
+        }
+        Ok(Self {
+            element_size: params.element_size(2)?,
+            block_elements: block.length()?,
+            compression: match params.or_default(4, 0).value() {
+                2 => Compression::Lz4,
+                3 => Compression::Zstd(params.or_default(5, 0).value().cast_signed()),
+                _ => Compression::None,
+            },
+        })
+    }
+
+    /// Bytes of a block in a chunk of `total` bytes; `None` where the filter allows no such block
+    /// or chunk.
     fn block_bytes(&self, elements: usize, total: usize) -> Option<usize> {
         let elements = match elements {
             0 => {

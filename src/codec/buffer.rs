@@ -11,7 +11,8 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Room for `bytes` bytes of any content, with the buffer counted as empty until [`Buffer::set_len`].
+    /// Room for `bytes` bytes of any content, with the buffer counted as empty until
+    /// [`Buffer::set_len`].
     pub(super) fn prepare(&mut self, bytes: usize) -> Result<&mut [u8], Fault> {
         self.len = 0;
         self.grow(bytes)?;

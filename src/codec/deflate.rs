@@ -42,3 +42,24 @@ pub(super) fn encode(
     out.set_len(written);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_ends_where_it_says_and_no_earlier() {
+        let mut state = State::default();
+        let mut encoded = Buffer::default();
+        encode(&mut state, 6, &[7; 100], &mut encoded).unwrap();
+        let stream = encoded.filled().to_vec();
+        let mut out = [0; 100];
+        let longer = [&stream[..], &[1, 2, 3]].concat();
+        assert_eq!(decode(&mut state, &longer, &mut out), Ok(100));
+        for len in 0..stream.len() {
+            let cut = decode(&mut state, &stream[..len], &mut out);
+            assert_eq!(cut, Err(Corruption::Stream.into()), "{len}");
+        }
+        assert_eq!(decode(&mut state, &stream, &mut out[..99]), Err(Fault::TooLong));
+    }
+}

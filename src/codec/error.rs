@@ -64,7 +64,8 @@ pub enum CodecError {
         /// The number of bytes found.
         found: usize,
     },
-    /// A buffer given by the caller, or a chunk stored without any filter, has not the chunk's size.
+    /// A buffer given by the caller, or a chunk stored without any filter, has not the chunk's
+    /// size.
     #[error("{found} bytes where the chunk has {expected}")]
     ChunkLength {
         /// The number of bytes of a chunk.

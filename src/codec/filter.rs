@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Registered filter ids that this program decodes itself.
+/// Registered filter ids that mean something here.
 ///
 /// 1 to 255 are libhdf5's own (`H5Zpublic.h`), the rest is The HDF Group's public registry.
 pub(super) mod id {
@@ -34,7 +34,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filter as users write it: `gzip(4)`, `shuffle`, `blosc(lz4, 5, shuffle)`, `32123 (name)`.
+    /// The filter as users write it: `gzip(4)`, `shuffle`, `blosc(lz4, 5, shuffle)`, `32123
+    /// (name)`.
     #[must_use]
     pub fn display_name(&self) -> impl fmt::Display + '_ {
         DisplayName(self)
@@ -103,6 +104,7 @@ fn is_decoded(filter: u16) -> bool {
         id::DEFLATE
             | id::SHUFFLE
             | id::FLETCHER32
+            | id::SZIP
             | id::BZIP2
             | id::LZF
             | id::BLOSC

@@ -44,11 +44,11 @@ pub(super) fn append(content: &[u8], out: &mut Buffer) -> Result<(), Fault> {
 /// The checksum of `H5_checksum_fletcher32`: sums over big-endian 16-bit words, starting at 0.
 ///
 /// Both sums are taken modulo 65535, with 65535 in the place of 0 unless all words are 0. Lanes are
-/// summed apart and joined once a round: word `i` of `n` counts `n - i` times in the second sum, so lane `j` gives
-/// `LANES` times its own second sum, less `j` times its first.
+/// summed apart and joined once a round: word `i` of `n` counts `n - i` times in the second sum, so
+/// lane `j` gives `LANES` times its own second sum, less `j` times its first.
 ///
-/// Words are summed as little-endian: modulo 65535 swapping the bytes of a word is multiplying by 256,
-/// so the sums come out swapped and are swapped back.
+/// Words are summed as little-endian: modulo 65535 swapping the bytes of a word is multiplying by
+/// 256, so the sums come out swapped and are swapped back.
 pub(super) fn checksum(bytes: &[u8]) -> u32 {
     let (mut sum1, mut sum2) = (0u64, 0u64);
     let (words, odd) = bytes.as_chunks::<2>();

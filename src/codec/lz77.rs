@@ -66,7 +66,8 @@ fn hash([a, b, c]: [u8; MIN_MATCH], bits: u32) -> usize {
 /// The longest run of literals of both formats.
 pub(super) const MAX_LITERALS: usize = 32;
 
-/// Copies the first `len` bytes of `input`, at most [`MAX_LITERALS`], to `out[filled..]` and gives the rest of `input`.
+/// Copies the first `len` bytes of `input`, at most [`MAX_LITERALS`], to `out[filled..]` and gives
+/// the rest of `input`.
 pub(super) fn copy_literals<'a>(
     out: &mut [u8],
     filled: usize,

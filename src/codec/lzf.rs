@@ -1,8 +1,8 @@
 //! Filter 32000, LZF as h5py stores it: one LibLZF stream a chunk, without a header.
 //!
-//! Grammar: `control < 32`: a run of `control + 1` literal bytes; else a match of `(control >> 5) + 2`
-//! bytes (with 7 in the top bits, one more byte is added to the length), whose distance minus one is
-//! `(control & 31) << 8 | next byte`.
+//! Grammar: `control < 32`: a run of `control + 1` literal bytes; else a match of `(control >> 5) +
+//! 2` bytes (with 7 in the top bits, one more byte is added to the length), whose distance minus
+//! one is `(control & 31) << 8 | next byte`.
 
 use super::buffer::Buffer;
 use super::error::{Corruption, Fault};

@@ -2,14 +2,15 @@
 //!
 //! A [`Pipeline`] is built once a dataset from the filters its creation property list names and is
 //! shared by all threads; each thread brings a [`Scratch`] whose buffers are reused from chunk to
-//! chunk. Stored bytes are untrusted: whatever they hold, decoding gives a chunk of the right size or
-//! a [`CodecError`], and no intermediate result grows beyond a bound known beforehand.
+//! chunk. Stored bytes are untrusted: whatever they hold, decoding gives a chunk of the right size
+//! or a [`CodecError`], and no intermediate result grows beyond a bound known beforehand.
 //!
 //! | id | filter | decoded | encoded |
 //! |---|---|---|---|
 //! | 1 | deflate | yes | yes |
 //! | 2 | shuffle | yes | yes |
 //! | 3 | fletcher32 | yes, checked | yes |
+//! | 4 | szip | yes | no |
 //! | 5, 6 | nbit, scaleoffset | through libhdf5 | no |
 //! | 307 | bzip2 | yes | yes |
 //! | 32000 | lzf | yes | yes |
@@ -18,7 +19,8 @@
 //! | 32008 | bitshuffle (alone, lz4, zstd) | yes | yes |
 //! | 32015 | zstd | yes | yes |
 //!
-//! Any other filter is an error for the chunks it was applied to, and for those alone.
+//! Chunks of an optional szip are written without it. Any other filter is an error for the chunks
+//! it was applied to, and for those alone.
 
 mod bits;
 mod bitshuffle;
@@ -38,6 +40,7 @@ mod reader;
 mod scratch;
 mod shuffle;
 mod stage;
+mod szip;
 mod zstd;
 
 pub use error::{BadParams, CodecError, Corruption};

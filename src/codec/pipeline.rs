@@ -18,8 +18,8 @@ const GROWTH_SLACK: usize = 1 << 16;
 
 /// The filters of a dataset, parameters checked.
 ///
-/// A filter mask has one bit a filter, bit `i` for filter `i`; a set bit says that the filter was skipped for the
-/// chunk (HDF5 File Format Specification, chunk index entries).
+/// A filter mask has one bit a filter, bit `i` for filter `i`; a set bit says that the filter was
+/// skipped for the chunk (HDF5 File Format Specification, chunk index entries).
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     filters: Vec<Filter>,
@@ -61,9 +61,10 @@ impl Pipeline {
     /// length must be the chunk's. After an error what is in `out` means nothing.
     ///
     /// # Errors
-    /// [`CodecError::UnknownFilter`] or [`CodecError::NeedsLibrary`] for a filter that was applied and is not to be had;
-    /// [`CodecError::BadParams`] for one whose parameters are wrong; [`CodecError::Checksum`], [`CodecError::Corrupt`],
-    /// [`CodecError::TooLong`], [`CodecError::Length`] and [`CodecError::ChunkLength`] for damaged bytes;
+    /// [`CodecError::UnknownFilter`] or [`CodecError::NeedsLibrary`] for a filter that was applied
+    /// and is not to be had; [`CodecError::BadParams`] for one whose parameters are wrong;
+    /// [`CodecError::Checksum`], [`CodecError::Corrupt`], [`CodecError::TooLong`],
+    /// [`CodecError::Length`] and [`CodecError::ChunkLength`] for damaged bytes;
     /// [`CodecError::OutOfMemory`].
     pub fn decode_into(
         &self,
@@ -116,13 +117,14 @@ impl Pipeline {
 
     /// Applies all filters to a chunk, first to last, and gives the chunk's filter mask.
     ///
-    /// An optional filter that fails is skipped, as in `H5Z_pipeline`. So is an optional compressor that does not
-    /// shrink the chunk: libhdf5 leaves that to each filter (LZF and Blosc refuse, deflate does not), and
-    /// every reader takes either.
+    /// An optional filter that fails is skipped, as in `H5Z_pipeline`. So is an optional compressor
+    /// that does not shrink the chunk: libhdf5 leaves that to each filter (LZF and Blosc refuse,
+    /// deflate does not), and every reader takes either.
     ///
     /// # Errors
-    /// [`CodecError::ChunkLength`] if `chunk` has not the chunk's size; what [`Pipeline::decode_into`] names for
-    /// filters, or [`CodecError::Encode`], if the filter that fails is not optional.
+    /// [`CodecError::ChunkLength`] if `chunk` has not the chunk's size; what
+    /// [`Pipeline::decode_into`] names for filters, or [`CodecError::Encode`], if the filter that
+    /// fails is not optional.
     pub fn encode(
         &self,
         chunk: &[u8],

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use super::buffer::Buffer;
-use super::{bitshuffle, blosc, deflate, zstd};
+use super::{bitshuffle, blosc, deflate, szip, zstd};
 
 /// Buffers and compressor state of one thread.
 ///
-/// Two buffers take turns between the stages of a pipeline. Each grows to the largest intermediate result met, and
-/// when decoding never beyond four times the chunk and 64 KiB; filters that work by blocks hold at most
-/// three blocks besides, none longer than the chunk's intermediate result.
+/// Two buffers take turns between the stages of a pipeline. Each grows to the largest intermediate
+/// result met, and when decoding never beyond four times the chunk and 64 KiB; filters that work by
+/// blocks hold at most three blocks besides, none longer than the chunk's intermediate result.
 #[derive(Default)]
 pub struct Scratch {
     /// The bytes of the stage in work.
@@ -27,6 +27,7 @@ pub(super) struct State {
     pub(super) zstd: zstd::State,
     pub(super) bitshuffle: bitshuffle::State,
     pub(super) blosc: blosc::State,
+    pub(super) szip: szip::State,
 }
 
 impl State {
@@ -42,7 +43,10 @@ impl Scratch {
     #[must_use]
     pub fn capacity(&self) -> usize {
         let stages = self.front.capacity() + self.back.capacity();
-        stages + self.state.bitshuffle.capacity() + self.state.blosc.capacity()
+        stages
+            + self.state.bitshuffle.capacity()
+            + self.state.blosc.capacity()
+            + self.state.szip.capacity()
     }
 }
 

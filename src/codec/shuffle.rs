@@ -1,11 +1,12 @@
-//! Filter 2, byte shuffle: byte `b` of every element, then byte `b + 1` of every element, and so on.
+//! Filter 2, byte shuffle: byte `b` of every element, then byte `b + 1` of every element, and so
+//! on.
 //!
 //! Bytes behind the last whole element stay where they are (`H5Z__filter_shuffle`).
 //!
 //! Element sizes of 2, 4, 8 and 16 bytes move in tiles of [`TILE`] elements. A tile is a matrix
-//! whose transposition rotates the bits of every byte's position, and one *perfect shuffle* (the two
-//! halves of the tile interleaved) rotates them by one. A perfect shuffle is two
-//! vector instructions for two rows.
+//! whose transposition rotates the bits of every byte's position, and one *perfect shuffle* (the
+//! two halves of the tile interleaved) rotates them by one. A perfect shuffle is two vector
+//! instructions for two rows.
 
 use std::array;
 

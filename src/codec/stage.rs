@@ -6,7 +6,7 @@ use super::error::{CodecError, Fault};
 use super::filter::{Filter, id};
 use super::params::Params;
 use super::scratch::State;
-use super::{bitshuffle, blosc, bzip2, deflate, fletcher32, lz4, lzf, shuffle, zstd};
+use super::{bitshuffle, blosc, bzip2, deflate, fletcher32, lz4, lzf, shuffle, szip, zstd};
 
 /// What a filter does to a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,14 +24,26 @@ pub(super) enum Stage {
 /// A filter that rewrites bytes, with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Transform {
-    Deflate { level: u8 },
-    Shuffle { element_size: usize },
+    Deflate {
+        level: u8,
+    },
+    Shuffle {
+        element_size: usize,
+    },
     Lzf,
-    Zstd { level: i32 },
-    Lz4 { block: usize },
-    Bzip2 { level: u8 },
+    Zstd {
+        level: i32,
+    },
+    Lz4 {
+        block: usize,
+    },
+    Bzip2 {
+        level: u8,
+    },
     Bitshuffle(bitshuffle::Settings),
     Blosc(blosc::Settings),
+    /// Decoded only.
+    Szip(szip::Settings),
 }
 
 impl Stage {
@@ -54,8 +66,9 @@ impl Stage {
             id::ZSTD => Transform::Zstd { level: params.or_default(0, 3).value().cast_signed() },
             id::LZ4 => Transform::Lz4 { block: params.or_default(0, 0).length()? },
             id::BZIP2 => Transform::Bzip2 { level: params.or_default(0, 9).in_range(1, 9)? },
-            id::BITSHUFFLE => Transform::Bitshuffle(bitshuffle_settings(&params)?),
-            id::BLOSC => Transform::Blosc(blosc_settings(&params)?),
+            id::BITSHUFFLE => Transform::Bitshuffle(bitshuffle::Settings::new(&params)?),
+            id::SZIP => Transform::Szip(szip::Settings::new(&params)?),
+            id::BLOSC => Transform::Blosc(blosc::Settings::new(&params)?),
             id::NBIT | id::SCALE_OFFSET => {
                 return Err(CodecError::NeedsLibrary { id: filter.id });
             }
@@ -107,6 +120,7 @@ impl Transform {
             Transform::Bitshuffle(settings) => {
                 bitshuffle::decode(settings, &mut state.bitshuffle, &mut state.zstd, input, out)
             }
+            Transform::Szip(settings) => szip::decode(settings, &mut state.szip, input, out),
             Transform::Blosc(_) => {
                 let (blosc, mut codecs) = state.blosc();
                 blosc::decode(blosc, &mut codecs, input, out)
@@ -140,6 +154,7 @@ impl Transform {
             Transform::Bitshuffle(settings) => {
                 bitshuffle::encode(settings, &mut state.bitshuffle, &mut state.zstd, input, out)
             }
+            Transform::Szip(_) => Err(Fault::Encode),
             Transform::Blosc(settings) => {
                 let (blosc, mut codecs) = state.blosc();
                 blosc::encode(settings, blosc, &mut codecs, input, out)
@@ -151,38 +166,4 @@ impl Transform {
 /// The part of `out` that is as long as `input`.
 fn same_size<'a>(input: &[u8], out: &'a mut [u8]) -> Result<&'a mut [u8], Fault> {
     out.get_mut(..input.len()).ok_or(Fault::TooLong)
-}
-
-/// `[major, minor, element size, block size in elements, compression, level]` (`bshuf_h5filter.c`).
-fn bitshuffle_settings(params: &Params<'_>) -> Result<bitshuffle::Settings, CodecError> {
-    let block = params.or_default(3, 0);
-    if !block.value().is_multiple_of(8) {
-        return Err(block.refused());
-    }
-    Ok(bitshuffle::Settings {
-        element_size: params.element_size(2)?,
-        block_elements: block.length()?,
-        compression: match params.or_default(4, 0).value() {
-            2 => Compression::Lz4,
-            3 => Compression::Zstd(params.or_default(5, 0).value().cast_signed()),
-            _ => Compression::None,
-        },
-    })
-}
-
-/// `[filter version, format version, element size, chunk bytes, level, shuffle, codec]` (`blosc_filter.c`).
-fn blosc_settings(params: &Params<'_>) -> Result<blosc::Settings, CodecError> {
-    let (shuffle, codec) = (params.or_default(5, 1), params.or_default(6, 0));
-    Ok(blosc::Settings {
-        // Blosc takes longer elements for bytes.
-        element_size: u8::try_from(params.element_size(2)?).unwrap_or(1),
-        level: params.or_default(4, 5).in_range(0, 9)?,
-        shuffle: match shuffle.value() {
-            0 => blosc::Shuffle::None,
-            1 => blosc::Shuffle::Bytes,
-            2 => blosc::Shuffle::Bits,
-            _ => return Err(shuffle.refused()),
-        },
-        codec: blosc::Codec::from_code(codec.value()).ok_or_else(|| codec.refused())?,
-    })
 }

@@ -158,6 +158,16 @@ fn an_optional_compressor_that_does_not_shrink_is_skipped() {
 }
 
 #[test]
+fn szip_is_skipped_where_it_may_be_when_encoding() {
+    let mut stored = Vec::new();
+    for (optional, expected) in [(true, Ok(1)), (false, Err(CodecError::Encode { filter: 4 }))] {
+        let pipeline = Pipeline::new(vec![filter(4, optional, &[141, 8, 8, 8])], 8, 1);
+        let mask = pipeline.encode(&[3; 8], &mut Scratch::default(), &mut stored);
+        assert_eq!(mask, expected);
+    }
+}
+
+#[test]
 fn an_unknown_filter_matters_only_where_it_was_applied() {
     let chunk = [1, 2, 3, 4];
     let named = Filter { name: "mine".into(), ..filter(40000, true, &[]) };
@@ -225,6 +235,10 @@ fn wrong_parameters_are_named() {
         (1, &[], BadParams::Missing { expected: 1, found: 0 }),
         (1, &[10], BadParams::Value { index: 0, value: 10 }),
         (2, &[0], BadParams::Value { index: 0, value: 0 }),
+        (4, &[141, 8, 32], BadParams::Missing { expected: 4, found: 3 }),
+        (4, &[141, 7, 32, 8], BadParams::Value { index: 1, value: 7 }),
+        (4, &[141, 8, 25, 8], BadParams::Value { index: 2, value: 25 }),
+        (4, &[141, 8, 32, 4097], BadParams::Value { index: 3, value: 4097 }),
         (307, &[0], BadParams::Value { index: 0, value: 0 }),
         (32001, &[2, 2, 4, 8, 5, 1, 6], BadParams::Value { index: 6, value: 6 }),
         (32001, &[2, 2, 4, 8, 5, 3], BadParams::Value { index: 5, value: 3 }),

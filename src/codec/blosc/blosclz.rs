@@ -1,9 +1,10 @@
 //! BloscLZ, the codec Blosc brings along.
 //!
-//! Grammar: `control < 32`: a run of `control + 1` literal bytes (the first control byte of a stream counts
-//! modulo 32); else a match. Its length is `(control >> 5) + 2`, and with 7 in the top bits further
-//! bytes are added up to and with the first below 255; then one byte `low` follows. The distance is
-//! `((control & 31) << 8 | low) + 1`, or if that is 8192, 8192 more than the 16-bit big-endian number that follows.
+//! Grammar: `control < 32`: a run of `control + 1` literal bytes (the first control byte of a
+//! stream counts modulo 32); else a match. Its length is `(control >> 5) + 2`, and with 7 in the
+//! top bits further bytes are added up to and with the first below 255; then one byte `low`
+//! follows. The distance is `((control & 31) << 8 | low) + 1`, or if that is 8192, 8192 more than
+//! the 16-bit big-endian number that follows.
 
 use crate::codec::buffer::Buffer;
 use crate::codec::error::Fault;

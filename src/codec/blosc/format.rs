@@ -1,7 +1,8 @@
 //! The parts of a Blosc chunk's header, and the filter's parameters.
 
 use crate::codec::bits::GROUP;
-use crate::codec::error::{Corruption, Fault};
+use crate::codec::error::{CodecError, Corruption, Fault};
+use crate::codec::params::Params;
 use crate::codec::reader::Reader;
 
 /// Bytes of the header.
@@ -107,6 +108,26 @@ pub(crate) struct Settings {
     pub(crate) shuffle: Shuffle,
     /// What compresses them.
     pub(crate) codec: Codec,
+}
+
+impl Settings {
+    /// Reads `[filter version, format version, element size, chunk bytes, level, shuffle, codec]`
+    /// (`blosc_filter.c`).
+    pub(crate) fn new(params: &Params<'_>) -> Result<Self, CodecError> {
+        let (shuffle, codec) = (params.or_default(5, 1), params.or_default(6, 0));
+        Ok(Self {
+            // Blosc takes longer elements for bytes.
+            element_size: u8::try_from(params.element_size(2)?).unwrap_or(1),
+            level: params.or_default(4, 5).in_range(0, 9)?,
+            shuffle: match shuffle.value() {
+                0 => Shuffle::None,
+                1 => Shuffle::Bytes,
+                2 => Shuffle::Bits,
+                _ => return Err(shuffle.refused()),
+            },
+            codec: Codec::from_code(codec.value()).ok_or_else(|| codec.refused())?,
+        })
+    }
 }
 
 /// The header of a chunk.

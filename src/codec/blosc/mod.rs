@@ -26,7 +26,7 @@ use super::{deflate, zstd};
 
 pub(super) use decode::decode;
 pub(super) use encode::encode;
-pub(super) use format::{Codec, Settings, Shuffle};
+pub(super) use format::Settings;
 
 /// What a thread reuses for blocks.
 #[derive(Default)]
