@@ -135,9 +135,13 @@ def engines_of(case: Case, wanted: set[str] | None) -> list[str]:
 
 
 def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Iterator[Outcome]:
-    """Runs the cases in order; the values of a store are kept only as long as its cases last."""
+    """Runs the cases in order, but those for which no engine is wanted.
+
+    The values of a store are kept only as long as its cases last.
+    """
     for number, case in enumerate(cases):
-        yield runner.run(case, engines_of(case, wanted))
+        if engines := engines_of(case, wanted):
+            yield runner.run(case, engines)
         following = cases[number + 1] if number + 1 < len(cases) else None
         if isinstance(case, ReadCase) and not (isinstance(following, ReadCase) and following.store is case.store):
             case.store.forget()
