@@ -7,11 +7,13 @@ mod read;
 #[cfg_attr(not(hdf5_2_0), path = "h5d/read_chunk_before_2_0.rs")]
 mod read_chunk;
 
-use hdf5_sys::h5d::{H5Dget_create_plist, H5Dget_space, H5Dget_type, H5Dopen2};
+use hdf5_sys::h5d::{
+    H5Dget_create_plist, H5Dget_space, H5Dget_storage_size, H5Dget_type, H5Dopen2,
+};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 pub use self::chunk::{
-    ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, num_chunks,
+    ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, is_not_stored, num_chunks,
 };
 pub use self::chunk_iter::chunk_iter;
 pub use self::read::{Reader, read_variable_strings};
@@ -97,4 +99,12 @@ fn space_of(lock: &Lock, id: &DatasetId) -> Result<Dataspace, Error> {
 pub fn creation(lock: &Lock, dataset: &Dataset) -> Result<DatasetCreation, Error> {
     // SAFETY: the lock is held; `dataset` is live; the id returned is fresh or negative.
     unsafe { Id::from_call(lock, "H5Dget_create_plist", H5Dget_create_plist(dataset.id.raw())) }
+}
+
+/// Bytes that the file holds for a dataset's elements (`H5Dget_storage_size`); 0 before any is
+/// written.
+#[must_use]
+pub fn storage_size(_lock: &Lock, dataset: &Dataset) -> u64 {
+    // SAFETY: the lock is held; the dataset is live.
+    unsafe { H5Dget_storage_size(dataset.id.raw()) }
 }

@@ -30,6 +30,30 @@ pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), E
     }
 }
 
+/// Whether the byte at `offset` of a file is in the page cache (`preadv2`, `RWF_NOWAIT`); `None` where
+/// the system cannot tell.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn is_cached(file: BorrowedFd<'_>, offset: u64) -> Option<bool> {
+    let offset = libc::off_t::try_from(offset).ok()?;
+    let mut byte = 0u8;
+    let target = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    // SAFETY: the descriptor is open while it is borrowed; `target` is one vector of one live byte.
+    let count =
+        unsafe { libc::preadv2(file.as_raw_fd(), &raw const target, 1, offset, libc::RWF_NOWAIT) };
+    if count >= 0 {
+        return Some(true);
+    }
+    (io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock).then_some(false)
+}
+
+/// Whether the byte at `offset` of a file is in the page cache: not known on this system.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub fn is_cached(_file: BorrowedFd<'_>, _offset: u64) -> Option<bool> {
+    None
+}
+
 /// Asks for huge pages under the whole pages of a buffer (`madvise`, `MADV_HUGEPAGE`).
 ///
 /// Worth it for large buffers that were not touched yet. A buffer without a whole page is left

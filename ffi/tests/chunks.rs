@@ -102,6 +102,11 @@ fn a_chunk_that_is_not_stored_is_no_chunk() {
     assert_eq!(h5d::chunk_info(&written.lock, &dataset, &[4, 0]).unwrap(), None);
     let mut bytes = [0; CHUNK_BYTES];
     assert!(h5d::read_chunk(&written.lock, &dataset, &[4, 0], &mut bytes).is_err());
+    let size = h5d::chunk_storage_size(&written.lock, &dataset, &[4, 0]);
+    assert!(h5d::is_not_stored(&size.unwrap_err()));
+    let size = h5d::chunk_storage_size(&written.lock, &dataset, &[4, 1 << 40]);
+    assert!(!h5d::is_not_stored(&size.unwrap_err()));
+    assert!(h5d::storage_size(&written.lock, &dataset) >= 3);
 }
 
 #[test]

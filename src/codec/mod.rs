@@ -45,6 +45,7 @@ mod zstd;
 
 pub use error::{BadParams, CodecError, Corruption};
 pub use filter::Filter;
+pub(crate) use lzf::{decode_lzf, encode_lzf};
 pub use pipeline::Pipeline;
 pub use scratch::Scratch;
 

@@ -3,6 +3,7 @@
 use std::ptr::copy_nonoverlapping;
 
 use super::geometry::{Geometry, Loop};
+use crate::plan::Transfer;
 
 /// Copies every element of `geometry` from the chunk to the buffer.
 ///
@@ -79,6 +80,11 @@ unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *
             _ => each(inner, from, to, |from, to| *buffer.add(to) = *chunk.add(from)),
         });
     }
+}
+
+/// Calls `visit(chunk offset, buffer position)`, in elements, for each element of a transfer.
+pub fn for_each_element(transfer: &Transfer<'_>, mut visit: impl FnMut(usize, usize)) {
+    walk(&Geometry::of(transfer), |from, to, inner| each(inner, from, to, &mut visit));
 }
 
 /// Calls `visit(chunk offset, buffer position, innermost loop)` for each turn of the outer loops.

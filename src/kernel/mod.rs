@@ -9,6 +9,7 @@ mod copy;
 mod destination;
 mod geometry;
 
+pub use copy::for_each_element;
 pub use destination::{Batch, Destination, Slot};
 pub use geometry::Run;
 

@@ -58,7 +58,7 @@ pub fn num_chunks(lock: &Lock, dataset: &Dataset) -> Result<u64, Error> {
 /// says.
 ///
 /// # Errors
-/// [`Error::Call`] when the chunk is not stored; [`Error::Rank`].
+/// [`Error::Call`] when the chunk is not stored, see [`is_not_stored`]; [`Error::Rank`].
 pub fn chunk_storage_size(lock: &Lock, dataset: &Dataset, offset: &[u64]) -> Result<u64, Error> {
     let call = "H5Dget_chunk_storage_size";
     dataset.check_rank(call, offset)?;
@@ -69,6 +69,17 @@ pub fn chunk_storage_size(lock: &Lock, dataset: &Dataset, offset: &[u64]) -> Res
         unsafe { sys::H5Dget_chunk_storage_size(dataset.id.raw(), offset.as_ptr(), &mut size) };
     check(lock, call, status)?;
     Ok(size)
+}
+
+/// Whether [`chunk_storage_size`] failed because there is no such chunk, and not because of damage.
+///
+/// Both carry the same codes; only the innermost frame tells them apart
+/// (`H5D__get_chunk_storage_size` of HDF5 1.10 to 2.2).
+#[must_use]
+pub fn is_not_stored(error: &Error) -> bool {
+    let Error::Call { stack, .. } = error else { return false };
+    let innermost = stack.frames().first();
+    innermost.is_some_and(|frame| frame.description == "chunk storage is not allocated")
 }
 
 /// Where the chunk is whose first element is at `offset`, if it is stored

@@ -1,0 +1,242 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use h5strata_ffi::h5s::Extent;
+use h5strata_ffi::{h5d, h5o};
+
+use super::builder::{Builder, Geometry, fault};
+use super::error::{MapError, MappingFault};
+use super::library::{self, LibraryMapping};
+use super::map::ChunkMap;
+use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
+use crate::dims::{ChunkIndex, Dims};
+use crate::ondisk::{
+    Dataspace, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, Superblock, locate,
+};
+use crate::plan::ReadPlan;
+
+/// The name of a source file that means the file of the virtual dataset (`H5Pset_virtual`).
+const SAME_FILE: &str = ".";
+
+/// How many mappings of a list are decoded in the time that one takes to be looked up alone.
+const LOOKUP_SHARE: u64 = 32;
+
+/// A version's dataset as the file holds it: its extent, and where its mappings are.
+#[derive(Debug)]
+pub(crate) struct VirtualDataset {
+    shape: Dims,
+    list: List,
+    /// Single look-ups so far: many of them cost more than decoding the list once.
+    lookups: AtomicU64,
+}
+
+#[derive(Debug)]
+enum List {
+    /// Nothing is stored.
+    Empty,
+    /// A heap object that is decoded here.
+    Block { block: ObjectRange, table: Option<EntryTable>, superblock: Superblock },
+    /// What libhdf5 listed, because the file's own bytes could not be used.
+    Library(Vec<LibraryMapping>),
+}
+
+impl VirtualDataset {
+    /// Finds a dataset's extent and mappings straight in the file, or through libhdf5 where the file's
+    /// structures are of a kind that is not decoded here.
+    pub(crate) fn open(
+        file: Option<(&dyn ReadAt, &Superblock)>,
+        group: &h5strata_ffi::id::Group,
+        path: &str,
+    ) -> Result<Self, MapError> {
+        let Some((file, superblock)) = file else { return Self::open_by_library(group, path) };
+        let address = h5o::address(&h5strata_ffi::lock(), group, path)?;
+        match Self::open_directly(file, superblock, address) {
+            Err(error) if error.is_unsupported() => Self::open_by_library(group, path),
+            outcome => outcome,
+        }
+    }
+
+    fn open_directly(
+        file: &dyn ReadAt,
+        superblock: &Superblock,
+        address: u64,
+    ) -> Result<Self, MapError> {
+        let header = ObjectHeader::read(file, superblock, address)?;
+        let Dataspace::Simple { shape, .. } = header.dataspace()? else {
+            return Err(MapError::NotAnArray);
+        };
+        let list = match header.layout()? {
+            // Older writers left an empty dataset as a plain one whose data were never stored.
+            Layout::Virtual { mappings: None } | Layout::Contiguous { address: None } => {
+                List::Empty
+            }
+            Layout::Virtual { mappings: Some(id) } => {
+                let block = locate(file, superblock, id)?;
+                let table = EntryTable::open(file, block, superblock.length_size, shape.len())?;
+                List::Block { block, table, superblock: *superblock }
+            }
+            Layout::Contiguous { .. } => return Err(MapError::NotVirtual { found: "contiguous" }),
+            Layout::Compact => return Err(MapError::NotVirtual { found: "compact" }),
+            Layout::Chunked { .. } => return Err(MapError::NotVirtual { found: "chunked" }),
+        };
+        Ok(Self { shape, list, lookups: AtomicU64::new(0) })
+    }
+
+    /// Lists the mappings through libhdf5.
+    pub(crate) fn open_by_library(
+        group: &h5strata_ffi::id::Group,
+        path: &str,
+    ) -> Result<Self, MapError> {
+        let lock = h5strata_ffi::lock();
+        let dataset = h5d::open(&lock, group, path)?;
+        let Extent::Simple { dims, .. } =
+            h5strata_ffi::h5s::extent(&lock, &h5d::space(&lock, &dataset)?)?
+        else {
+            return Err(MapError::NotAnArray);
+        };
+        let mappings = library::list(&lock, &dataset)?;
+        let list = if mappings.is_empty() { List::Empty } else { List::Library(mappings) };
+        Ok(Self { shape: Dims::from_slice(&dims), list, lookups: AtomicU64::new(0) })
+    }
+
+    /// Shape in elements.
+    pub(crate) fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Path of the dataset that the first mapping names; `None` without mappings.
+    pub(crate) fn source(&self, file: Option<&dyn ReadAt>) -> Result<Option<String>, MapError> {
+        match (&self.list, file) {
+            (List::Empty, _) => Ok(None),
+            (List::Library(mappings), _) => {
+                Ok(mappings.first().map(|first| first.source_dataset.clone()))
+            }
+            // A block was found by positional reads, so there are some.
+            (List::Block { .. }, None) => Ok(None),
+            (List::Block { block, table, superblock }, Some(file)) => {
+                if let Some(table) = table
+                    && let Some(first) = table.entry(file, 0)?
+                {
+                    return Ok(Some(text(&first.source_dataset)));
+                }
+                first_source(&block.read(file)?, superblock, self.shape.len())
+            }
+        }
+    }
+
+    /// Decodes every mapping, each of which must name `source`.
+    pub(crate) fn map(
+        &self,
+        file: Option<&dyn ReadAt>,
+        geometry: &Geometry,
+        source: &str,
+    ) -> Result<ChunkMap, MapError> {
+        match (&self.list, file) {
+            // A block was found by positional reads, so there are some.
+            (List::Empty, _) | (List::Block { .. }, None) => Ok(ChunkMap::empty()),
+            (List::Library(mappings), _) => {
+                let mut builder = Builder::new(geometry, mappings.len() as u64)?;
+                for mapping in mappings {
+                    let start = &mapping.virtual_start;
+                    let names = (mapping.source_file.as_bytes(), mapping.source_dataset.as_bytes());
+                    check_source(start, names, source)?;
+                    builder.add(&mapping.source_start, start, &mapping.extent)?;
+                }
+                builder.finish()
+            }
+            (List::Block { block, superblock, .. }, Some(file)) => {
+                let bytes = block.read(file)?;
+                let mappings = mapping_count(&bytes, superblock.length_size)?;
+                let mut builder = Builder::new(geometry, mappings)?;
+                decode_mappings(&bytes, superblock.length_size, self.shape.len(), |mapping| {
+                    if !mapping.same_source {
+                        let names = (mapping.source_file, mapping.source_dataset);
+                        check_source(mapping.virtual_start, names, source)?;
+                    }
+                    builder.add(mapping.source_start, mapping.virtual_start, mapping.extent)
+                })?;
+                builder.finish()
+            }
+        }
+    }
+
+    /// Looks up just the chunks of a small plan, each by itself. `None` if that does not pay or the list
+    /// does not allow it: then [`map`](Self::map) decodes everything.
+    pub(crate) fn map_of_plan(
+        &self,
+        file: &dyn ReadAt,
+        geometry: &Geometry,
+        source: &str,
+        plan: &ReadPlan<'_>,
+    ) -> Result<Option<ChunkMap>, MapError> {
+        let List::Block { table: Some(table), .. } = &self.list else { return Ok(None) };
+        let before = self.lookups.fetch_add(plan.len(), Ordering::Relaxed);
+        let lookups = before.saturating_add(plan.len());
+        if lookups.saturating_mul(LOOKUP_SHARE) > table.mapping_count() {
+            return Ok(None);
+        }
+        let mut builder = Builder::new(geometry, plan.len())?;
+        let mut transfers = plan.transfers();
+        while let Some(transfer) = transfers.advance() {
+            let ChunkIndex(chunk) = transfer.chunk();
+            let start = geometry.start_of(transfer.chunk());
+            let Some(found) = table.find(file, &start, chunk)? else { return Ok(None) };
+            check_source(&start, (&found.source_file, &found.source_dataset), source)?;
+            builder.add(&found.source_start, &found.virtual_start, &found.extent)?;
+        }
+        Ok(Some(builder.finish()?))
+    }
+}
+
+/// The source of a block's first mapping.
+fn first_source(
+    block: &[u8],
+    superblock: &Superblock,
+    rank: usize,
+) -> Result<Option<String>, MapError> {
+    /// Ends the decoding at the first mapping.
+    enum Stop {
+        Found(String),
+        Failed(VdsBlockError),
+    }
+    impl From<VdsBlockError> for Stop {
+        fn from(error: VdsBlockError) -> Self {
+            Self::Failed(error)
+        }
+    }
+    let found = decode_mappings(block, superblock.length_size, rank, |mapping| {
+        Err(Stop::Found(text(mapping.source_dataset)))
+    });
+    match found {
+        Ok(()) => Ok(None),
+        Err(Stop::Found(source)) => Ok(Some(source)),
+        Err(Stop::Failed(error)) => Err(error.into()),
+    }
+}
+
+/// Checks that a mapping's source is the dataset `expected` in the same file.
+fn check_source(start: &[u64], names: (&[u8], &[u8]), expected: &str) -> Result<(), MapError> {
+    let (file, dataset) = names;
+    if file != SAME_FILE.as_bytes() {
+        return Err(fault(start, MappingFault::ForeignFile { file: text(file) }));
+    }
+    if dataset != expected.as_bytes() {
+        let (expected, found) = (expected.to_owned(), text(dataset));
+        return Err(fault(start, MappingFault::OtherSource { expected, found }));
+    }
+    Ok(())
+}
+
+fn text(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).into_owned()
+}
+
+impl MapError {
+    /// Whether the file is valid as far as it was looked at, and libhdf5 may be able to say more.
+    pub(crate) fn is_unsupported(&self) -> bool {
+        match self {
+            Self::Ondisk(error) => matches!(error, OndiskError::Unsupported { .. }),
+            Self::Block(error) => VdsBlockError::is_unsupported(error),
+            _ => false,
+        }
+    }
+}

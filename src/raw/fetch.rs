@@ -1,0 +1,163 @@
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::bytes::FileBytes;
+use super::error::{ReadError, ReadFault};
+use super::library::LibraryServer;
+use super::raw_data::{RawData, RawPath};
+use super::serve::Server;
+use super::table::{ChunkTable, StoredChunk};
+use crate::chunk_map::ChunkMap;
+use crate::dims::{ChunkIndex, RawChunk};
+use crate::kernel::{Batch, Destination};
+
+/// Transfers that a thread takes at once, at most: enough to look ahead, few enough to share evenly.
+const BATCH: u64 = 512;
+
+/// Stored chunks below which a sweep over the chunk index is always worth it.
+const SMALL_INDEX: u64 = 64;
+
+/// How many addresses of a sweep cost as much as one `H5Dread_chunk` (50-80 ns against 5 us).
+const SWEEP_SHARE: u64 = 64;
+
+/// Nanoseconds of work that make a second thread worth its start.
+const PARALLEL: u64 = 200_000;
+
+/// The threads that decode and copy.
+#[derive(Clone, Copy)]
+pub(crate) enum Threads<'t> {
+    /// The process's own pool, one thread a core.
+    Shared,
+    /// A pool of a chosen size.
+    Pool(&'t rayon::ThreadPool),
+}
+
+/// Everything that one read needs but the plan and the buffer.
+pub(crate) struct Fetch<'f> {
+    /// Positional reads, where there are any.
+    pub(crate) file: Option<&'f FileBytes>,
+    /// Counts what is read through libhdf5.
+    pub(crate) library_reads: &'f AtomicU64,
+    pub(crate) raw: &'f RawData,
+    pub(crate) map: &'f ChunkMap,
+    /// Bytes of the element that stands where nothing is stored.
+    pub(crate) fill: &'f [u8],
+    pub(crate) path: RawPath,
+    pub(crate) threads: Threads<'f>,
+}
+
+impl Fetch<'_> {
+    /// Brings every transfer of the destination's plan to its buffer.
+    pub(crate) fn run(&self, destination: &Destination<'_, '_>) -> Result<(), ReadError> {
+        let transfers = destination.plan().len();
+        let table = self.table(transfers).map_err(|fault| self.whole(destination, fault))?;
+        match (self.file, table) {
+            (Some(file), Some(table)) => self.share(
+                destination,
+                || Server::new(self, file, table),
+                |server, batch| server.serve(batch),
+            ),
+            _ => self.share(
+                destination,
+                || LibraryServer::new(self),
+                |server, batch| server.serve(batch),
+            ),
+        }
+    }
+
+    /// The stored chunks' addresses, if positional reads are possible and worth the sweep.
+    fn table(&self, transfers: u64) -> Result<Option<&ChunkTable>, ReadFault> {
+        if self.path == RawPath::Library || self.file.is_none() {
+            return Ok(None);
+        }
+        let few = transfers.saturating_mul(SWEEP_SHARE) < self.raw.chunks();
+        if few && self.raw.chunks() > SMALL_INDEX && !self.raw.has_table() {
+            return Ok(None);
+        }
+        self.raw.table(&h5strata_ffi::lock())
+    }
+
+    /// Has threads take batches until none is left.
+    fn share<S>(
+        &self,
+        destination: &Destination<'_, '_>,
+        server: impl Fn() -> S + Sync,
+        serve: impl Fn(&mut S, Batch<'_, '_>) -> Result<(), ReadError> + Sync,
+    ) -> Result<(), ReadError> {
+        let threads = self.threads_for(destination);
+        let transfers = destination.plan().len();
+        let size = (transfers / (threads * 4)).clamp(1, BATCH);
+        let failed = AtomicBool::new(false);
+        let failure = Mutex::new(None);
+        let work = || {
+            let mut server = server();
+            while !failed.load(Ordering::Relaxed) {
+                let Some(batch) = destination.take(size) else { break };
+                if let Err(error) = serve(&mut server, batch) {
+                    failed.store(true, Ordering::Relaxed);
+                    let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                    failure.get_or_insert(error);
+                }
+            }
+        };
+        if threads == 1 {
+            work();
+        } else {
+            let spread = || {
+                rayon::scope(|scope| {
+                    for _ in 1..threads {
+                        scope.spawn(|_| work());
+                    }
+                    work();
+                });
+            };
+            match self.threads {
+                Threads::Shared => spread(),
+                Threads::Pool(pool) => pool.install(spread),
+            }
+        }
+        failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    }
+
+    /// How many threads the work is worth, by a rough estimate of its nanoseconds.
+    fn threads_for(&self, destination: &Destination<'_, '_>) -> u64 {
+        let plan = destination.plan();
+        let most = match self.threads {
+            Threads::Shared => rayon::current_num_threads(),
+            Threads::Pool(pool) => pool.current_num_threads(),
+        };
+        let delivered = plan.output_count().saturating_mul(self.raw.element_size() as u64);
+        // A positional read costs about a microsecond, decoding about 3 ns a byte of the chunk.
+        let decoded =
+            if self.raw.pipeline().is_empty() { 0 } else { self.raw.chunk_bytes() as u64 * 3 };
+        let work = plan.len().saturating_mul(1_000 + decoded).saturating_add(delivered / 4);
+        (most as u64).min(work / PARALLEL + 1).min(plan.len()).max(1)
+    }
+
+    /// A failure of the whole read, told of its first chunk.
+    fn whole(&self, destination: &Destination<'_, '_>, fault: ReadFault) -> ReadError {
+        let chunk = destination.plan().transfers().advance().map_or(ChunkIndex(0), |t| t.chunk());
+        ReadError { chunk, raw: self.raw_chunk(chunk), fault }
+    }
+
+    pub(super) fn count_library_read(&self) {
+        self.library_reads.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(super) fn raw_chunk(&self, chunk: ChunkIndex) -> Option<RawChunk> {
+        self.map.get(chunk)
+    }
+
+    /// The bytes of a stored chunk in the file; without filters they must be those of a whole chunk.
+    pub(super) fn stored_bytes(&self, stored: &StoredChunk) -> Result<Range<u64>, ReadFault> {
+        let StoredChunk { address, size, .. } = *stored;
+        let chunk_bytes = self.raw.chunk_bytes() as u64;
+        if self.raw.pipeline().is_empty() && size != chunk_bytes {
+            return Err(ReadFault::StoredSize { expected: chunk_bytes, found: size });
+        }
+        let end = address.checked_add(size).ok_or(ReadFault::Address { address, size })?;
+        Ok(address..end)
+    }
+}

@@ -1,0 +1,124 @@
+//! Variable-length strings: references into global heap collections, resolved without libhdf5.
+//!
+//! An element is stored as `length u32 | collection address O | object index u32` (HDF5 File Format
+//! Specification IV.B, "Variable-length"; O is the superblock's size of offsets). References of one
+//! chunk mostly point into the same few collections, one after the other, so each thread keeps the
+//! last collection and reads a new one only when the address changes.
+
+use rayon::prelude::*;
+
+use super::fetch::Threads;
+use crate::ondisk::{Collection, GlobalHeapId, OndiskError, ReadAt, Superblock};
+
+/// References that one task resolves: enough to make its collection buffer worth it.
+const TASK: usize = 4096;
+
+/// A string that cannot be resolved.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StringFault {
+    /// The collection cannot be read.
+    #[error(transparent)]
+    Heap(#[from] OndiskError),
+    /// The collection has no such object.
+    #[error("global heap collection {} has no object {}", .id.collection, .id.index)]
+    MissingObject {
+        /// The object.
+        id: GlobalHeapId,
+    },
+    /// The object is shorter than the string.
+    #[error("object {} of collection {} has {found} bytes, the string has {expected}",
+        .id.index, .id.collection)]
+    ObjectLength {
+        /// The object.
+        id: GlobalHeapId,
+        /// Bytes of the string.
+        expected: u32,
+        /// Bytes of the object.
+        found: usize,
+    },
+}
+
+/// What stands for the fill value among references: no collection lies at this address.
+pub(crate) const FILL_REFERENCE: [u8; 16] = [0xFF; 16];
+
+/// Bytes of a reference in a file whose offsets have `offset_size` bytes.
+pub(crate) fn reference_size(superblock: &Superblock) -> usize {
+    4 + superblock.offset_size.bytes() + 4
+}
+
+/// Resolves references to strings, each turned into a value by `make`, in order; `None` is the fill
+/// value. An error comes with the position of its reference.
+pub(crate) fn resolve_strings<T: Send>(
+    file: &dyn ReadAt,
+    superblock: &Superblock,
+    references: &[u8],
+    threads: Threads<'_>,
+    make: impl Fn(Option<&[u8]>) -> T + Sync,
+) -> Result<Vec<T>, (usize, StringFault)> {
+    let size = reference_size(superblock);
+    let resolve_task = |(task, references): (usize, &[u8])| {
+        let mut resolver = Resolver { file, superblock, collection: Collection::new(), at: None };
+        let mut values = Vec::with_capacity(references.len() / size);
+        for (position, reference) in references.chunks_exact(size).enumerate() {
+            match resolver.resolve(reference) {
+                Ok(string) => values.push(make(string)),
+                Err(fault) => return Err((task * TASK + position, fault)),
+            }
+        }
+        Ok(values)
+    };
+    if references.len() <= TASK * size {
+        return resolve_task((0, references));
+    }
+    let resolve_all = || {
+        let tasks: Result<Vec<Vec<T>>, _> =
+            references.par_chunks(TASK * size).enumerate().map(resolve_task).collect();
+        let mut values = Vec::with_capacity(references.len() / size);
+        tasks?.into_iter().for_each(|task| values.extend(task));
+        Ok(values)
+    };
+    match threads {
+        Threads::Shared => resolve_all(),
+        Threads::Pool(pool) => pool.install(resolve_all),
+    }
+}
+
+struct Resolver<'r> {
+    file: &'r dyn ReadAt,
+    superblock: &'r Superblock,
+    collection: Collection,
+    /// Address of `collection`.
+    at: Option<u64>,
+}
+
+impl Resolver<'_> {
+    fn resolve(&mut self, reference: &[u8]) -> Result<Option<&[u8]>, StringFault> {
+        if reference == &FILL_REFERENCE[..reference.len().min(FILL_REFERENCE.len())] {
+            return Ok(None);
+        }
+        let (length, rest) = reference.split_first_chunk().unwrap_or((&[0; 4], &[]));
+        let length = u32::from_le_bytes(*length);
+        let address = self.superblock.offset_size.decode(rest).unwrap_or(0);
+        let index = rest.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        // Elements that were never written are all zeros: the empty string, as H5T__vlen_disk_isnull has it.
+        if length == 0 || address == 0 {
+            return Ok(Some(&[]));
+        }
+        if self.at != Some(address) {
+            self.at = None;
+            self.collection.read_into(self.file, self.superblock, address)?;
+            self.at = Some(address);
+        }
+        let id = GlobalHeapId { collection: address, index };
+        let object = self.collection.object(index).ok_or(StringFault::MissingObject { id })?;
+        let string = usize::try_from(length).ok().and_then(|length| object.get(..length));
+        let string = string.ok_or(StringFault::ObjectLength {
+            id,
+            expected: length,
+            found: object.len(),
+        })?;
+        // Strings end at their first zero byte, as they do for every reader of `char *`.
+        Ok(Some(memchr::memchr(0, string).map_or(string, |end| &string[..end])))
+    }
+}

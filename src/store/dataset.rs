@@ -1,0 +1,262 @@
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use h5strata_ffi::h5a;
+
+use super::attribute::{Attribute, read_attributes};
+use super::error::{DatasetFault, Error, RawDataFault};
+use super::names::{DATASET_ATTRIBUTES, RAW_DATA, VERSIONS, raw_data_path};
+use super::storage::{Fill, Storage};
+use super::version::VersionInner;
+use crate::chunk_map::{ChunkMap, Geometry, VirtualDataset};
+use crate::codec::Filter;
+use crate::dims::{ChunkIndex, Dims, RawChunk};
+use crate::dtype::Dtype;
+use crate::plan::ReadPlan;
+
+/// A dataset of a committed version. Cheap to clone; may be shared between threads.
+///
+/// Opening reads its extent and where its mappings are; the chunk map is decoded when a read needs it,
+/// and only as far as that.
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    pub(super) inner: Arc<DatasetInner>,
+}
+
+#[derive(Debug)]
+pub(super) struct DatasetInner {
+    pub(super) version: Arc<VersionInner>,
+    pub(super) path: String,
+    pub(super) storage: Arc<Storage>,
+    pub(super) list: VirtualDataset,
+    geometry: Geometry,
+    map: OnceLock<ChunkMap>,
+}
+
+/// A chunk of a version's dataset that is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatasetChunk {
+    /// Coordinate in the grid of chunks.
+    pub coordinate: Dims,
+    /// Position among the stored chunks of all versions.
+    pub raw: RawChunk,
+    /// First byte, from the start of the file.
+    pub address: u64,
+    /// Bytes stored.
+    pub size: u64,
+    /// Bit *n* set: filter *n* was left out for this chunk.
+    pub filter_mask: u32,
+}
+
+impl Dataset {
+    /// Opens a dataset that exists in its version.
+    pub(super) fn open(version: Arc<VersionInner>, path: &str) -> Result<Self, Error> {
+        let opened = open_inner(&version, path);
+        let (list, storage, geometry) = opened.map_err(version.dataset_error(path))?;
+        let (path, map) = (path.to_owned(), OnceLock::new());
+        Ok(Self { inner: Arc::new(DatasetInner { version, path, storage, list, geometry, map }) })
+    }
+
+    /// Path in the version, without a slash in front.
+    pub fn path(&self) -> &str {
+        &self.inner.path
+    }
+
+    /// Name of the version.
+    pub fn version(&self) -> &str {
+        &self.inner.version.name
+    }
+
+    /// The file's path, as it was opened.
+    pub fn file(&self) -> &Path {
+        &self.inner.version.file.path
+    }
+
+    /// Shape in elements.
+    pub fn shape(&self) -> &[u64] {
+        self.inner.list.shape()
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> &Dtype {
+        &self.inner.storage.dtype
+    }
+
+    /// Shape of a chunk in elements.
+    pub fn chunk_shape(&self) -> &[u64] {
+        self.inner.storage.raw.chunk_shape()
+    }
+
+    /// Number of chunks along each axis.
+    pub fn chunk_grid(&self) -> &[u64] {
+        self.inner.geometry.grid()
+    }
+
+    /// The filters, in the order they are applied when writing.
+    pub fn filters(&self) -> &[Filter] {
+        self.inner.storage.raw.pipeline().filters()
+    }
+
+    /// What stands where nothing is stored.
+    pub fn fill_value(&self) -> &Fill {
+        &self.inner.storage.fill
+    }
+
+    /// Path of the stored chunks of all versions, and how many there are room for.
+    pub fn raw_data(&self) -> (&str, u64) {
+        (&self.inner.storage.path, self.inner.storage.raw.chunks())
+    }
+
+    /// The user's attributes; those of the format are left out.
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn attributes(&self) -> Result<Vec<Attribute>, Error> {
+        self.inner.version.dataset_attributes(&self.inner.path)
+    }
+
+    /// Which stored chunk stands behind each chunk.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`] with the mapping that does not fit.
+    pub fn chunk_map(&self) -> Result<&ChunkMap, Error> {
+        self.inner.whole_map().map_err(self.inner.error())
+    }
+
+    /// Number of chunks of the grid, stored or not.
+    pub fn chunk_count(&self) -> u64 {
+        self.inner.geometry.chunks()
+    }
+
+    /// The stored chunks, in row-major order of the grid, with their addresses in the file.
+    ///
+    /// Chunks that are mapped but were never written, and so hold the fill value, are left out.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`].
+    pub fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, Error> {
+        self.inner.stored_chunks().map_err(self.inner.error())
+    }
+}
+
+fn open_inner(
+    version: &VersionInner,
+    path: &str,
+) -> Result<(VirtualDataset, Arc<Storage>, Geometry), DatasetFault> {
+    let file = &version.file;
+    let list = VirtualDataset::open(file.read_at(), &version.group, path)?;
+    let source = match list.source(file.read_at().map(|(bytes, _)| bytes))? {
+        Some(source) => source,
+        None => version.raw_data_attribute(path)?.unwrap_or_else(|| raw_data_path(path)),
+    };
+    let storage = file.storage(&source)?;
+    let (expected, found) = (list.shape().len(), storage.raw.chunk_shape().len());
+    if expected != found {
+        let fault = RawDataFault::Rank { expected, found };
+        return Err(DatasetFault::RawData { raw_data: source, fault });
+    }
+    let geometry = Geometry::new(list.shape(), storage.raw.chunk_shape(), storage.raw.chunks())?;
+    Ok((list, storage, geometry))
+}
+
+impl DatasetInner {
+    /// Tells of which dataset a fault is.
+    pub(super) fn error(&self) -> impl FnOnce(DatasetFault) -> Error + use<> {
+        self.version.dataset_error(&self.path)
+    }
+
+    /// The chunk map, decoded once.
+    pub(super) fn whole_map(&self) -> Result<&ChunkMap, DatasetFault> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let bytes = self.version.file.read_at().map(|(bytes, _)| bytes);
+        let map = match self.list.map(bytes, &self.geometry, &self.storage.path) {
+            // Valid, and of a kind that only libhdf5 can tell about.
+            Err(error) if error.is_unsupported() => VirtualDataset::open_by_library(
+                &self.version.group,
+                &self.path,
+            )?
+            .map(bytes, &self.geometry, &self.storage.path)?,
+            outcome => outcome?,
+        };
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    /// A map that knows at least the chunks of a plan: for a small one just these.
+    pub(super) fn map_of(&self, plan: &ReadPlan<'_>) -> Result<MapOf<'_>, DatasetFault> {
+        if let (None, Some((bytes, _))) = (self.map.get(), self.version.file.read_at()) {
+            let found = self.list.map_of_plan(bytes, &self.geometry, &self.storage.path, plan)?;
+            if let Some(map) = found {
+                return Ok(MapOf::Plan(map));
+            }
+        }
+        self.whole_map().map(MapOf::Whole)
+    }
+
+    fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, DatasetFault> {
+        let stored = {
+            let lock = h5strata_ffi::lock();
+            self.storage.raw.stored(&lock).map_err(|error| match error {
+                crate::raw::ReadFault::Library(error) => DatasetFault::Library(error),
+                fault => DatasetFault::Chunk {
+                    coordinate: Dims::new(),
+                    error: crate::raw::ReadError { chunk: ChunkIndex(0), raw: None, fault },
+                },
+            })?
+        };
+        let map = self.whole_map()?;
+        let find = |(chunk, raw): (ChunkIndex, RawChunk)| {
+            let at = stored.binary_search_by_key(&raw, |chunk| chunk.raw).ok()?;
+            let coordinate = crate::dims::unravel(chunk.0, self.geometry.grid());
+            let crate::raw::StoredChunk { address, size, filter_mask, .. } = stored[at];
+            Some(DatasetChunk { coordinate, raw, address, size, filter_mask })
+        };
+        Ok(map.iter().filter_map(find).collect())
+    }
+}
+
+/// A map of all chunks, or of those of one plan.
+pub(super) enum MapOf<'m> {
+    Whole(&'m ChunkMap),
+    Plan(ChunkMap),
+}
+
+impl std::ops::Deref for MapOf<'_> {
+    type Target = ChunkMap;
+
+    fn deref(&self) -> &ChunkMap {
+        match self {
+            Self::Whole(map) => map,
+            Self::Plan(map) => map,
+        }
+    }
+}
+
+impl VersionInner {
+    /// Tells of which dataset a fault is.
+    pub(super) fn dataset_error(
+        &self,
+        dataset: &str,
+    ) -> impl FnOnce(DatasetFault) -> Error + use<> {
+        let (file, version) = (self.file.path.clone(), self.name.clone());
+        let dataset = dataset.to_owned();
+        move |fault| Error::Dataset { file, version, dataset, fault }
+    }
+
+    pub(super) fn dataset_attributes(&self, path: &str) -> Result<Vec<Attribute>, Error> {
+        let attributes = read_attributes(&self.group, path, &DATASET_ATTRIBUTES);
+        attributes.map_err(self.file.library(&format!("{VERSIONS}/{}/{path}", self.name)))
+    }
+
+    /// Where a dataset says its stored chunks are.
+    fn raw_data_attribute(&self, path: &str) -> Result<Option<String>, DatasetFault> {
+        let lock = h5strata_ffi::lock();
+        if !h5a::exists(&lock, &self.group, path, RAW_DATA)? {
+            return Ok(None);
+        }
+        let attribute = h5a::open(&lock, &self.group, path, RAW_DATA)?;
+        let strings = h5a::read_variable_strings(&lock, &attribute)?;
+        Ok(strings.into_iter().next().map(|text| String::from_utf8_lossy(&text).into_owned()))
+    }
+}

@@ -1,0 +1,95 @@
+use bytemuck::Pod;
+use half::f16;
+use num_complex::Complex;
+
+use crate::dtype::{ByteOrder, Dtype};
+
+/// A Rust type that elements can be read as, whatever their byte order in the file.
+pub trait Element: Sized + Clone + Send + 'static {
+    /// What stands in memory while bytes are read.
+    #[doc(hidden)]
+    type Stored: Pod + Send;
+
+    /// Name of the type in errors.
+    const NAME: &'static str;
+
+    /// Whether elements of this type can be read as `Self`.
+    #[doc(hidden)]
+    fn accepts(dtype: &Dtype) -> bool;
+
+    /// The values of bytes in native order.
+    #[doc(hidden)]
+    fn from_stored(stored: Vec<Self::Stored>) -> Vec<Self>;
+
+    /// Bytes of a part whose order may have to be turned.
+    #[doc(hidden)]
+    const PART: usize;
+}
+
+/// Declares numbers: their name, what they are in a file, and the size of the part that has a byte order.
+macro_rules! numbers {
+    ($($number:ty, $part:expr, $dtype:pat => $accepted:expr;)*) => {$(
+        impl Element for $number {
+            type Stored = Self;
+            const NAME: &'static str = stringify!($number);
+            const PART: usize = $part;
+
+            fn accepts(dtype: &Dtype) -> bool {
+                match dtype {
+                    // h5py reads an enumeration as the integers it names.
+                    Dtype::Enum { base, .. } => Self::accepts(base),
+                    $dtype => $accepted,
+                    _ => false,
+                }
+            }
+
+            fn from_stored(stored: Vec<Self>) -> Vec<Self> {
+                stored
+            }
+        }
+    )*};
+}
+
+numbers! {
+    i8, 1, Dtype::Integer { size, signed, .. } => *size == 1 && *signed;
+    i16, 2, Dtype::Integer { size, signed, .. } => *size == 2 && *signed;
+    i32, 4, Dtype::Integer { size, signed, .. } => *size == 4 && *signed;
+    i64, 8, Dtype::Integer { size, signed, .. } => *size == 8 && *signed;
+    u8, 1, Dtype::Integer { size, signed, .. } => *size == 1 && !*signed;
+    u16, 2, Dtype::Integer { size, signed, .. } => *size == 2 && !*signed;
+    u32, 4, Dtype::Integer { size, signed, .. } => *size == 4 && !*signed;
+    u64, 8, Dtype::Integer { size, signed, .. } => *size == 8 && !*signed;
+    f16, 2, Dtype::Float { size, .. } => *size == 2;
+    f32, 4, Dtype::Float { size, .. } => *size == 4;
+    f64, 8, Dtype::Float { size, .. } => *size == 8;
+    Complex<f32>, 4, Dtype::Complex { size, .. } => *size == 8;
+    Complex<f64>, 8, Dtype::Complex { size, .. } => *size == 16;
+}
+
+impl Element for bool {
+    type Stored = u8;
+    const NAME: &'static str = "bool";
+    const PART: usize = 1;
+
+    fn accepts(dtype: &Dtype) -> bool {
+        matches!(dtype, Dtype::Bool)
+    }
+
+    fn from_stored(stored: Vec<u8>) -> Vec<Self> {
+        stored.into_iter().map(|byte| byte != 0).collect()
+    }
+}
+
+/// Turns the bytes of numbers of another order into those of this machine.
+pub(super) fn to_native<T: Element>(dtype: &Dtype, bytes: &mut [u8]) {
+    let order = match dtype {
+        Dtype::Integer { order, .. }
+        | Dtype::Float { order, .. }
+        | Dtype::Complex { order, .. } => *order,
+        Dtype::Enum { base, .. } => return to_native::<T>(base, bytes),
+        _ => ByteOrder::NATIVE,
+    };
+    if order != ByteOrder::NATIVE && T::PART > 1 {
+        bytes.chunks_exact_mut(T::PART).for_each(<[u8]>::reverse);
+    }
+}

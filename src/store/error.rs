@@ -1,0 +1,388 @@
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+
+use crate::chunk_map::MapError;
+use crate::dims::Dims;
+use crate::dtype::Dtype;
+use crate::kernel::KernelError;
+use crate::plan::PlanError;
+use crate::raw::ReadError;
+
+/// What can go wrong with a versioned file. Every variant names the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system would not open or read the file.
+    #[error("{}: {source}", .file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not HDF5.
+    #[error("{}: not an HDF5 file", .file.display())]
+    NotHdf5 {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file is shorter than its superblock says.
+    #[error("{}: the file is truncated: it ends before its HDF5 structures do", .file.display())]
+    Truncated {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Another process holds the file.
+    #[error(
+        "{}: another process has the file open for writing (HDF5 file locking; see \
+         HDF5_USE_FILE_LOCKING)", .file.display())]
+    Locked {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file is HDF5 but holds no versions.
+    #[error("{}: not a versioned file: it has no group /_version_data/versions", .file.display())]
+    NotVersioned {
+        /// The file.
+        file: PathBuf,
+    },
+    /// The file is of a format that is not read.
+    #[error("{}: data_version {found}: {reason}", .file.display())]
+    DataVersion {
+        /// The file.
+        file: PathBuf,
+        /// Number of the format.
+        found: i64,
+        /// Why it is not read.
+        reason: DataVersionReason,
+    },
+    /// A part of the format is missing or of another kind than the format says.
+    #[error("{}: {object}: {fault}", .file.display())]
+    Format {
+        /// The file.
+        file: PathBuf,
+        /// Path of the object.
+        object: String,
+        /// What is wrong.
+        fault: FormatFault,
+    },
+    /// The file has no version yet.
+    #[error("{}: the file has no version yet", .file.display())]
+    NoVersions {
+        /// The file.
+        file: PathBuf,
+    },
+    /// There is no such version.
+    #[error("{}: no version {version:?}{}", .file.display(), suggest(.nearest, .known))]
+    UnknownVersion {
+        /// The file.
+        file: PathBuf,
+        /// The name asked for.
+        version: String,
+        /// The name that is most like it.
+        nearest: Option<String>,
+        /// Names of all versions.
+        known: Vec<String>,
+    },
+    /// The version's commit was not completed.
+    #[error("{}: version {version:?} was never committed: its writer stopped half-way", .file.display())]
+    NotCommitted {
+        /// The file.
+        file: PathBuf,
+        /// The version.
+        version: String,
+    },
+    /// The history does not go back that far.
+    #[error("{}: {back} versions back from the current one is before the first: it has {ancestors} ancestors",
+        .file.display())]
+    TooFarBack {
+        /// The file.
+        file: PathBuf,
+        /// How far back was asked.
+        back: u64,
+        /// Ancestors of the current version.
+        ancestors: u64,
+    },
+    /// No version is that old.
+    #[error("{}: no version at or before {time}: the first is of {first}", .file.display())]
+    BeforeFirst {
+        /// The file.
+        file: PathBuf,
+        /// The time asked for.
+        time: DateTime<Utc>,
+        /// Time of the first version.
+        first: DateTime<Utc>,
+    },
+    /// The version has no such object.
+    #[error("{}: version {version:?} has no {object:?}{}", .file.display(), suggest(.nearest, .known))]
+    UnknownObject {
+        /// The file.
+        file: PathBuf,
+        /// The version.
+        version: String,
+        /// The path asked for.
+        object: String,
+        /// The dataset whose path is most like it.
+        nearest: Option<String>,
+        /// Paths of all datasets of the version.
+        known: Vec<String>,
+    },
+    /// The object is a group where a dataset is needed, or the other way round.
+    #[error("{}: version {version:?}: {object:?} is not a {expected}", .file.display())]
+    WrongKind {
+        /// The file.
+        file: PathBuf,
+        /// The version.
+        version: String,
+        /// Path of the object.
+        object: String,
+        /// What was needed.
+        expected: &'static str,
+    },
+    /// A dataset of a version cannot be opened or read.
+    #[error("{}: version {version:?}, dataset {dataset:?}: {fault}", .file.display())]
+    Dataset {
+        /// The file.
+        file: PathBuf,
+        /// The version.
+        version: String,
+        /// Path of the dataset in the version.
+        dataset: String,
+        /// What is wrong.
+        #[source]
+        fault: DatasetFault,
+    },
+    /// libhdf5 failed.
+    #[error("{}: {object}: {source}", .file.display())]
+    Library {
+        /// The file.
+        file: PathBuf,
+        /// Path of the object at hand.
+        object: String,
+        /// The error stack.
+        source: h5strata_ffi::Error,
+    },
+    /// The threads asked for could not be started.
+    #[error("{}: the threads cannot be started: {source}", .file.display())]
+    Threads {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Why a format is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataVersionReason {
+    /// Formats 2 and 3.
+    #[error(
+        "its hash tables of variable-length strings are known to be wrong, so that versions made \
+         later may hold chunks of other data; it can be opened read-only if that is accepted"
+    )]
+    WrongHashes,
+    /// A number above the newest known format.
+    #[error("the file was made by a newer version of the format than {NEWEST} and cannot be read")]
+    TooNew,
+    /// A number that was never given.
+    #[error("there is no such format")]
+    Unknown,
+}
+
+const NEWEST: i64 = super::names::NEWEST_DATA_VERSION;
+
+/// What is wrong with a part of the format.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatFault {
+    /// An attribute is missing.
+    #[error("the attribute {name:?} is missing")]
+    MissingAttribute {
+        /// Name of the attribute.
+        name: &'static str,
+    },
+    /// An attribute of another type or value than the format says.
+    #[error("the attribute {name:?} is not {expected}")]
+    Attribute {
+        /// Name of the attribute.
+        name: &'static str,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A timestamp that is no time.
+    #[error("the timestamp {text:?} is not a time")]
+    Timestamp {
+        /// The text.
+        text: String,
+    },
+    /// A version names a parent that does not exist.
+    #[error("its parent {parent:?} does not exist")]
+    DanglingParent {
+        /// Name of the parent.
+        parent: String,
+    },
+    /// A version is its own ancestor.
+    #[error("it is its own ancestor")]
+    CyclicParents,
+    /// The current version does not exist.
+    #[error("the current version {version:?} does not exist")]
+    DanglingCurrent {
+        /// Its name.
+        version: String,
+    },
+}
+
+/// What is wrong with a dataset of a version, or with what was asked of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatasetFault {
+    /// The selection does not fit.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The list of mappings cannot be used.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// The stored chunks are missing.
+    #[error("its stored chunks are missing: there is no dataset {raw_data:?}")]
+    MissingRawData {
+        /// Where they should be.
+        raw_data: String,
+    },
+    /// The stored chunks are not laid out as the format says.
+    #[error("{raw_data:?} cannot hold its chunks: {fault}")]
+    RawData {
+        /// Path of the dataset.
+        raw_data: String,
+        /// What is wrong.
+        fault: RawDataFault,
+    },
+    /// A chunk could not be read.
+    #[error("chunk {}: {}", tuple(.coordinate), .error.fault)]
+    Chunk {
+        /// The chunk's coordinate in the grid of chunks.
+        coordinate: Dims,
+        /// What went wrong.
+        #[source]
+        error: ReadError,
+    },
+    /// The buffer's size is not that of the result.
+    #[error(transparent)]
+    Buffer(#[from] KernelError),
+    /// The elements are of another type than was asked for.
+    #[error("elements of type {found} cannot be read as {expected}")]
+    Type {
+        /// The Rust type asked for.
+        expected: &'static str,
+        /// The dataset's type.
+        found: Dtype,
+    },
+    /// The elements point to bytes kept elsewhere and cannot be read as bytes.
+    #[error("elements of type {found} hold addresses in the file and cannot be read as bytes")]
+    Pointers {
+        /// The dataset's type.
+        found: Dtype,
+    },
+    /// A string cannot be read from the global heap.
+    #[error("string {element} of the selection: {fault}")]
+    String {
+        /// Position in the result, from 0 in C order.
+        element: u64,
+        /// What went wrong.
+        #[source]
+        fault: StringFault,
+    },
+    /// A string is not UTF-8.
+    #[error("string {element} of the selection is not UTF-8")]
+    NotUtf8 {
+        /// Position in the result, from 0 in C order.
+        element: u64,
+    },
+    /// Memory for the result cannot be had.
+    #[error("no memory for a result of {bytes} bytes")]
+    Memory {
+        /// Bytes of the result.
+        bytes: u64,
+    },
+    /// The shape of the result does not fit this machine.
+    #[error("a result of shape {shape:?} does not fit this machine")]
+    Shape {
+        /// Shape of the result in elements.
+        shape: Dims,
+    },
+    /// libhdf5 failed.
+    #[error(transparent)]
+    Library(#[from] h5strata_ffi::Error),
+}
+
+pub use crate::raw::StringFault;
+
+/// Why a dataset cannot hold stored chunks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RawDataFault {
+    /// It is not chunked.
+    #[error("it is not chunked")]
+    NotChunked,
+    /// Its shape is not one chunk wide.
+    #[error("its shape {shape:?} is not a stack of chunks of shape {chunk_shape:?}")]
+    Shape {
+        /// Its shape in elements.
+        shape: Dims,
+        /// Shape of its chunks.
+        chunk_shape: Dims,
+    },
+    /// Its rank is not that of the version's dataset.
+    #[error("it has {found} axes, the version's dataset has {expected}")]
+    Rank {
+        /// Axes of the version's dataset.
+        expected: usize,
+        /// Axes of the stored chunks.
+        found: usize,
+    },
+    /// A chunk does not fit memory.
+    #[error("its chunks of shape {chunk_shape:?} are too large for this machine")]
+    ChunkSize {
+        /// Shape of its chunks in elements.
+        chunk_shape: Dims,
+    },
+    /// Its fill value is not one element.
+    #[error("its fill value has {found} bytes, an element has {expected}")]
+    FillSize {
+        /// Bytes of an element.
+        expected: usize,
+        /// Bytes of the fill value.
+        found: usize,
+    },
+}
+
+/// `: did you mean "x"?`, or what there is.
+fn suggest(nearest: &Option<String>, known: &[String]) -> String {
+    const LISTED: usize = 8;
+    match (nearest, known) {
+        (Some(nearest), _) => format!(": did you mean {nearest:?}?"),
+        (None, []) => String::new(),
+        (None, known) => {
+            let more = if known.len() > LISTED { ", ..." } else { "" };
+            format!(": there are {}{more}", known[..known.len().min(LISTED)].join(", "))
+        }
+    }
+}
+
+/// A coordinate as Python writes it.
+fn tuple(coordinate: &[u64]) -> String {
+    let axes: Vec<String> = coordinate.iter().map(u64::to_string).collect();
+    format!("({})", axes.join(", "))
+}
+
+/// The name most like `name`, if any is alike enough to be a slip.
+pub(super) fn nearest(name: &str, known: &[String]) -> Option<String> {
+    const ALIKE: f64 = 0.75;
+    known
+        .iter()
+        .map(|known| (strsim::jaro_winkler(name, known), known))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, known)| known.clone())
+}

@@ -1,0 +1,391 @@
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use chrono::{DateTime, Utc};
+use h5strata_ffi::error::Minor;
+use h5strata_ffi::id::{File, Group};
+use h5strata_ffi::{h5a, h5f, h5g, h5l, h5t};
+
+use super::error::{DataVersionReason, Error, FormatFault, nearest};
+use super::history::{History, VersionInfo};
+use super::lzf_filter;
+use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
+use super::storage::Storage;
+use super::version::Version;
+use crate::ondisk::{ReadAt, Superblock};
+use crate::raw::{FileBytes, IoCounts, RawPath, Threads};
+
+/// A versioned HDF5 file, open for reading. Cheap to clone; may be shared between threads.
+///
+/// Opening takes no lock beyond HDF5's own rules for readers, and writes nothing.
+///
+/// ```no_run
+/// use h5strata::VersionedFile;
+/// let file = VersionedFile::open("prices.h5")?;
+/// let close = file.current()?.dataset("equity/close")?;
+/// let last_year: ndarray::ArrayD<f64> = close.read(ndarray::s![-250.., ..;7])?;
+/// # Ok::<(), h5strata::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct VersionedFile {
+    pub(super) inner: Arc<FileInner>,
+}
+
+/// How a file is opened.
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    threads: Option<usize>,
+    path: RawPath,
+    accept_wrong_hashes: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct FileInner {
+    pub(super) path: PathBuf,
+    pub(super) file: File,
+    pub(super) versions: Group,
+    /// Positional reads, where the file's driver has a descriptor and its superblock is one we decode.
+    pub(super) direct: Option<Direct>,
+    pub(super) raw_path: RawPath,
+    pub(super) storages: Mutex<HashMap<String, Arc<Storage>>>,
+    pub(super) library_reads: AtomicU64,
+    pool: Option<rayon::ThreadPool>,
+    history: OnceLock<History>,
+    data_version: i64,
+}
+
+#[derive(Debug)]
+pub(super) struct Direct {
+    pub(super) bytes: FileBytes,
+    pub(super) superblock: Superblock,
+}
+
+impl OpenOptions {
+    /// The defaults: all cores, positional reads, no broken formats.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of threads that decode and copy; 0 is one a core, in a pool that all files share.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = (threads > 0).then_some(threads);
+        self
+    }
+
+    /// Which way stored chunks are read.
+    #[must_use]
+    pub fn raw_path(mut self, path: RawPath) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Opens files of data_version 2 and 3 as well. Their hash tables of variable-length strings are known
+    /// to be wrong: a version that was committed after such a table was made may hold chunks of other
+    /// data, and nothing in the file tells which.
+    #[must_use]
+    pub fn accept_wrong_hashes(mut self, accept: bool) -> Self {
+        self.accept_wrong_hashes = accept;
+        self
+    }
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// As [`VersionedFile::open`]; [`Error::Threads`].
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
+        let path = path.as_ref().to_owned();
+        // The system's own words for what it refuses: libhdf5 reports a missing file in its own.
+        std::fs::File::open(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        let lock = h5strata_ffi::lock();
+        let library = |object: &str| {
+            let (file, object) = (path.clone(), object.to_owned());
+            move |source| Error::Library { file, object, source }
+        };
+        lzf_filter::register(&lock).map_err(library("/"))?;
+        let file = h5f::open_read_only(&lock, &path, None).map_err(|source| {
+            let file = path.clone();
+            if source.has_minor(Minor::Truncated) {
+                Error::Truncated { file }
+            } else if source.has_minor(Minor::CantLock) {
+                Error::Locked { file }
+            } else if source.has_minor(Minor::NotHdf5) {
+                Error::NotHdf5 { file }
+            } else {
+                Error::Library { file, object: "/".to_owned(), source }
+            }
+        })?;
+        if !h5l::exists(&lock, &file, VERSIONS).map_err(library(VERSIONS))? {
+            return Err(Error::NotVersioned { file: path });
+        }
+        let versions = h5g::open(&lock, &file, VERSIONS).map_err(library(VERSIONS))?;
+        let direct = match h5f::descriptor(&lock, &file).map_err(library("/"))? {
+            Some(descriptor) => {
+                let bytes = FileBytes::new(descriptor);
+                Superblock::read(&bytes).ok().map(|superblock| Direct { bytes, superblock })
+            }
+            None => None,
+        };
+        let pool = match self.threads {
+            Some(threads) => Some(
+                rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .map_err(|source| Error::Threads { file: path.clone(), source })?,
+            ),
+            None => None,
+        };
+        let mut inner = FileInner {
+            path,
+            file,
+            versions,
+            direct,
+            raw_path: self.path,
+            storages: Mutex::new(HashMap::new()),
+            library_reads: AtomicU64::new(0),
+            pool,
+            history: OnceLock::new(),
+            data_version: 1,
+        };
+        inner.data_version = inner.read_data_version()?;
+        inner.check_data_version(self.accept_wrong_hashes)?;
+        Ok(VersionedFile { inner: Arc::new(inner) })
+    }
+}
+
+impl FileInner {
+    /// Tells of which object a failure of libhdf5 is.
+    pub(super) fn library(
+        &self,
+        object: &str,
+    ) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+        let (file, object) = (self.path.clone(), object.to_owned());
+        move |source| Error::Library { file, object, source }
+    }
+
+    /// A fault of the format in one object.
+    pub(super) fn format(&self, object: &str, fault: FormatFault) -> Error {
+        Error::Format { file: self.path.clone(), object: object.to_owned(), fault }
+    }
+
+    pub(super) fn threads(&self) -> Threads<'_> {
+        self.pool.as_ref().map_or(Threads::Shared, Threads::Pool)
+    }
+
+    /// Positional access to the file and its superblock, if there is any.
+    pub(super) fn read_at(&self) -> Option<(&dyn ReadAt, &Superblock)> {
+        self.direct.as_ref().map(|direct| (&direct.bytes as &dyn ReadAt, &direct.superblock))
+    }
+
+    /// A string attribute of an object seen from the group of versions; `None` if there is none.
+    pub(super) fn text_attribute(
+        &self,
+        path: &str,
+        name: &'static str,
+    ) -> Result<Option<String>, Error> {
+        let object = format!("{VERSIONS}/{path}");
+        let lock = h5strata_ffi::lock();
+        let found = h5a::exists(&lock, &self.versions, path, name);
+        if !found.map_err(self.library(&object))? {
+            return Ok(None);
+        }
+        let wrong = || self.format(&object, FormatFault::Attribute { name, expected: "a string" });
+        let attribute =
+            h5a::open(&lock, &self.versions, path, name).map_err(self.library(&object))?;
+        let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(&object))?;
+        let bytes = if h5t::is_variable_string(&lock, &datatype).map_err(self.library(&object))? {
+            let strings = h5a::read_variable_strings(&lock, &attribute);
+            strings.map_err(self.library(&object))?.pop().ok_or_else(wrong)?
+        } else {
+            let mut bytes = h5a::read(&lock, &attribute).map_err(self.library(&object))?;
+            bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+            bytes
+        };
+        String::from_utf8(bytes).map(Some).map_err(|_| wrong())
+    }
+
+    fn read_data_version(&self) -> Result<i64, Error> {
+        let lock = h5strata_ffi::lock();
+        let found = h5a::exists(&lock, &self.versions, ".", DATA_VERSION);
+        if !found.map_err(self.library(VERSIONS))? {
+            // The first format did not say its number.
+            return Ok(1);
+        }
+        let attribute =
+            h5a::open(&lock, &self.versions, ".", DATA_VERSION).map_err(self.library(VERSIONS))?;
+        let bytes = h5a::read(&lock, &attribute).map_err(self.library(VERSIONS))?;
+        let expected = "an integer of 8 bytes";
+        let fault = FormatFault::Attribute { name: DATA_VERSION, expected };
+        let bytes = bytes.try_into().map_err(|_| self.format(VERSIONS, fault))?;
+        Ok(i64::from_le_bytes(bytes))
+    }
+
+    fn check_data_version(&self, accept_wrong_hashes: bool) -> Result<(), Error> {
+        let reason = match self.data_version {
+            1 | NEWEST_DATA_VERSION => return Ok(()),
+            2 | 3 if accept_wrong_hashes => return Ok(()),
+            2 | 3 => DataVersionReason::WrongHashes,
+            found if found > NEWEST_DATA_VERSION => DataVersionReason::TooNew,
+            _ => DataVersionReason::Unknown,
+        };
+        Err(Error::DataVersion { file: self.path.clone(), found: self.data_version, reason })
+    }
+}
+
+impl VersionedFile {
+    /// Opens a file for reading with the default options.
+    ///
+    /// # Errors
+    /// [`Error::Io`], [`Error::NotHdf5`], [`Error::Truncated`], [`Error::Locked`], [`Error::NotVersioned`],
+    /// [`Error::DataVersion`], [`Error::Format`], [`Error::Library`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        OpenOptions::new().open(path)
+    }
+
+    /// The file's path, as it was opened.
+    pub fn path(&self) -> &Path {
+        &self.inner.path
+    }
+
+    /// Number of the file's format (format-v4.md, "Tree").
+    pub fn data_version(&self) -> i64 {
+        self.inner.data_version
+    }
+
+    /// What reading has cost so far.
+    pub fn io_counts(&self) -> IoCounts {
+        let positional = self.inner.direct.as_ref().map(|direct| direct.bytes.counts());
+        let library_reads = self.inner.library_reads.load(Ordering::Relaxed);
+        IoCounts { library_reads, ..positional.unwrap_or_default() }
+    }
+
+    /// All committed versions, in order of their time; of equal times, ancestors first, then by name.
+    ///
+    /// # Errors
+    /// [`Error::Format`] if the file's history is not whole, [`Error::Library`].
+    pub fn versions(&self) -> Result<&[VersionInfo], Error> {
+        Ok(self.history()?.versions())
+    }
+
+    /// Names of the versions whose parent is `parent`, in order of their time.
+    ///
+    /// # Errors
+    /// As [`versions`](Self::versions).
+    pub fn children(&self, parent: &str) -> Result<Vec<&str>, Error> {
+        Ok(self.history()?.children(parent))
+    }
+
+    /// The version of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownVersion`], [`Error::NotCommitted`], [`Error::Library`].
+    pub fn version(&self, name: &str) -> Result<Version, Error> {
+        let inner = &self.inner;
+        let exists =
+            !name.is_empty() && name != "." && !name.contains('/') && name != FIRST_VERSION && {
+                let lock = h5strata_ffi::lock();
+                h5l::exists(&lock, &inner.versions, name).map_err(inner.library(VERSIONS))?
+            };
+        if !exists {
+            let known: Vec<String> =
+                self.versions()?.iter().map(|version| version.name.clone()).collect();
+            let (file, version) = (inner.path.clone(), name.to_owned());
+            let nearest = nearest(name, &known);
+            return Err(Error::UnknownVersion { file, version, nearest, known });
+        }
+        Version::open(Arc::clone(inner), name)
+    }
+
+    /// Name of the current version.
+    ///
+    /// # Errors
+    /// [`Error::NoVersions`], [`Error::Format`], [`Error::Library`].
+    pub fn current_name(&self) -> Result<String, Error> {
+        match self.inner.text_attribute(".", CURRENT_VERSION)? {
+            None => {
+                let fault = FormatFault::MissingAttribute { name: CURRENT_VERSION };
+                Err(self.inner.format(VERSIONS, fault))
+            }
+            Some(name) if name == FIRST_VERSION => {
+                Err(Error::NoVersions { file: self.inner.path.clone() })
+            }
+            Some(name) => Ok(name),
+        }
+    }
+
+    /// The current version.
+    ///
+    /// # Errors
+    /// As [`current_name`](Self::current_name).
+    pub fn current(&self) -> Result<Version, Error> {
+        let name = self.current_name()?;
+        match self.version(&name) {
+            Err(Error::UnknownVersion { version, .. }) => {
+                Err(self.inner.format(VERSIONS, FormatFault::DanglingCurrent { version }))
+            }
+            version => version,
+        }
+    }
+
+    /// The version that lies `back` parents behind the current one; 0 is the current one itself.
+    ///
+    /// # Errors
+    /// [`Error::TooFarBack`], else as [`current`](Self::current).
+    pub fn back(&self, back: u64) -> Result<Version, Error> {
+        let mut version = self.current()?;
+        for ancestors in 0..back {
+            match version.parent()? {
+                // A history of parents that never ends is caught once it is longer than the history.
+                Some(_) if ancestors == self.history()?.versions().len() as u64 => {
+                    let object = format!("{VERSIONS}/{}", version.name());
+                    return Err(self.inner.format(&object, FormatFault::CyclicParents));
+                }
+                Some(parent) => version = self.version(&parent)?,
+                None => {
+                    let file = self.inner.path.clone();
+                    return Err(Error::TooFarBack { file, back, ancestors });
+                }
+            }
+        }
+        Ok(version)
+    }
+
+    /// The version of exactly this time, else the latest before it. Of several versions of one time it is
+    /// the last in the order of [`versions`](Self::versions).
+    ///
+    /// # Errors
+    /// [`Error::BeforeFirst`], [`Error::NoVersions`], else as [`versions`](Self::versions).
+    pub fn at(&self, time: DateTime<Utc>) -> Result<Version, Error> {
+        let versions = self.versions()?;
+        let after = versions.partition_point(|version| version.timestamp <= time);
+        let file = self.inner.path.clone();
+        match (after.checked_sub(1).and_then(|at| versions.get(at)), versions.first()) {
+            (Some(found), _) => self.version(&found.name),
+            (None, Some(first)) => Err(Error::BeforeFirst { file, time, first: first.timestamp }),
+            (None, None) => Err(Error::NoVersions { file }),
+        }
+    }
+
+    pub(super) fn history(&self) -> Result<&History, Error> {
+        if let Some(history) = self.inner.history.get() {
+            return Ok(history);
+        }
+        let history = History::read(&self.inner)?;
+        Ok(self.inner.history.get_or_init(|| history))
+    }
+}
+
+impl FileInner {
+    /// The stored chunks at `path`, opened once.
+    pub(super) fn storage(&self, path: &str) -> Result<Arc<Storage>, super::error::DatasetFault> {
+        let mut storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(storage) = storages.get(path) {
+            return Ok(Arc::clone(storage));
+        }
+        let storage = Arc::new(Storage::open(self, path)?);
+        storages.insert(path.to_owned(), Arc::clone(&storage));
+        Ok(storage)
+    }
+}

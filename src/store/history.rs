@@ -1,0 +1,142 @@
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use h5strata_ffi::{h5a, h5l};
+
+use super::error::{Error, FormatFault};
+use super::file::FileInner;
+use super::names::{COMMITTED, FIRST_VERSION, PREV_VERSION, TIMESTAMP, VERSIONS};
+use super::timestamp::parse_stored;
+
+/// One committed version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionInfo {
+    /// Its name.
+    pub name: String,
+    /// Name of its parent; `None` for a root.
+    pub parent: Option<String>,
+    /// When it was committed.
+    pub timestamp: DateTime<Utc>,
+}
+
+/// All committed versions, in order of time.
+#[derive(Debug)]
+pub(super) struct History {
+    versions: Vec<VersionInfo>,
+    /// Position of each version by name.
+    positions: HashMap<String, usize>,
+}
+
+impl History {
+    pub(super) fn read(file: &FileInner) -> Result<Self, Error> {
+        let names = {
+            let lock = h5strata_ffi::lock();
+            h5l::names(&lock, &file.versions).map_err(file.library(VERSIONS))?
+        };
+        let mut versions = Vec::with_capacity(names.len());
+        for name in names {
+            // What a stopped writer left half-way is no version.
+            if name != FIRST_VERSION && is_committed(file, &name)? {
+                versions.push(VersionInfo {
+                    parent: parent(file, &name)?,
+                    timestamp: timestamp(file, &name)?,
+                    name,
+                });
+            }
+        }
+        let depths = depths(file, &versions)?;
+        let mut order: Vec<usize> = (0..versions.len()).collect();
+        order.sort_by(|&a, &b| {
+            let key = |v: usize| (versions[v].timestamp, depths[v], &versions[v].name);
+            key(a).cmp(&key(b))
+        });
+        let versions: Vec<VersionInfo> = order.into_iter().map(|at| versions[at].clone()).collect();
+        let positions = versions.iter().enumerate().map(|(at, v)| (v.name.clone(), at)).collect();
+        Ok(Self { versions, positions })
+    }
+
+    pub(super) fn versions(&self) -> &[VersionInfo] {
+        &self.versions
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&VersionInfo> {
+        self.positions.get(name).map(|&at| &self.versions[at])
+    }
+
+    pub(super) fn children(&self, parent: &str) -> Vec<&str> {
+        let is_child = |version: &&VersionInfo| version.parent.as_deref() == Some(parent);
+        self.versions.iter().filter(is_child).map(|version| version.name.as_str()).collect()
+    }
+}
+
+/// Number of ancestors of each version; every parent must exist and none be its own ancestor.
+fn depths(file: &FileInner, versions: &[VersionInfo]) -> Result<Vec<usize>, Error> {
+    let positions: HashMap<&str, usize> =
+        versions.iter().enumerate().map(|(at, version)| (version.name.as_str(), at)).collect();
+    let object = |at: usize| format!("{VERSIONS}/{}", versions[at].name);
+    let mut depths = vec![None; versions.len()];
+    let mut path = Vec::new();
+    for start in 0..versions.len() {
+        let mut at = start;
+        // Up to an ancestor whose depth is known, or a root; then down again.
+        let mut depth = loop {
+            if let Some(depth) = depths[at] {
+                break depth;
+            }
+            if path.len() > versions.len() {
+                return Err(file.format(&object(start), FormatFault::CyclicParents));
+            }
+            path.push(at);
+            match &versions[at].parent {
+                None => break 0,
+                Some(parent) => match positions.get(parent.as_str()) {
+                    Some(&parent) => at = parent,
+                    None => {
+                        let fault = FormatFault::DanglingParent { parent: parent.clone() };
+                        return Err(file.format(&object(at), fault));
+                    }
+                },
+            }
+        };
+        while let Some(at) = path.pop() {
+            depth += 1;
+            depths[at] = Some(depth);
+        }
+    }
+    Ok(depths.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Whether the commit of a version was completed. Versions that do not say were made before it was said.
+pub(super) fn is_committed(file: &FileInner, version: &str) -> Result<bool, Error> {
+    let object = format!("{VERSIONS}/{version}");
+    let lock = h5strata_ffi::lock();
+    let found = h5a::exists(&lock, &file.versions, version, COMMITTED);
+    if !found.map_err(file.library(&object))? {
+        // A group without any of a version's attributes is none.
+        return h5a::exists(&lock, &file.versions, version, TIMESTAMP)
+            .map_err(file.library(&object));
+    }
+    let attribute =
+        h5a::open(&lock, &file.versions, version, COMMITTED).map_err(file.library(&object))?;
+    let bytes = h5a::read(&lock, &attribute).map_err(file.library(&object))?;
+    Ok(bytes.iter().any(|&byte| byte != 0))
+}
+
+pub(super) fn parent(file: &FileInner, version: &str) -> Result<Option<String>, Error> {
+    match file.text_attribute(version, PREV_VERSION)? {
+        Some(parent) if parent == FIRST_VERSION => Ok(None),
+        Some(parent) => Ok(Some(parent)),
+        None => {
+            let fault = FormatFault::MissingAttribute { name: PREV_VERSION };
+            Err(file.format(&format!("{VERSIONS}/{version}"), fault))
+        }
+    }
+}
+
+pub(super) fn timestamp(file: &FileInner, version: &str) -> Result<DateTime<Utc>, Error> {
+    let object = format!("{VERSIONS}/{version}");
+    let text = file
+        .text_attribute(version, TIMESTAMP)?
+        .ok_or_else(|| file.format(&object, FormatFault::MissingAttribute { name: TIMESTAMP }))?;
+    parse_stored(&text).ok_or_else(|| file.format(&object, FormatFault::Timestamp { text }))
+}

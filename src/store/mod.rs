@@ -1,0 +1,25 @@
+//! Versioned files: their format, versions, datasets, and reading them.
+
+mod attribute;
+mod dataset;
+mod describe;
+mod element;
+mod error;
+mod file;
+mod history;
+mod lzf_filter;
+mod names;
+mod read;
+mod storage;
+mod timestamp;
+mod version;
+
+pub use attribute::{Attribute, AttributeValue};
+pub use dataset::{Dataset, DatasetChunk};
+pub use element::Element;
+pub use error::{DataVersionReason, DatasetFault, Error, FormatFault, RawDataFault};
+pub use file::{OpenOptions, VersionedFile};
+pub use history::VersionInfo;
+pub use storage::Fill;
+pub use timestamp::parse_time;
+pub use version::{Entry, EntryKind, Version};

@@ -1,0 +1,255 @@
+//! Reading elements: bytes, numbers, strings.
+
+use bumpalo::Bump;
+use ndarray::{Array1, ArrayD, IxDyn};
+
+use super::dataset::{Dataset, DatasetInner};
+use super::element::{Element, to_native};
+use super::error::{DatasetFault, Error};
+use super::storage::Fill;
+use crate::chunk_map::ChunkMap;
+use crate::dims::Dims;
+use crate::dtype::Dtype;
+use crate::kernel::Destination;
+use crate::plan::ReadPlan;
+use crate::raw::{
+    FILL_REFERENCE, Fetch, RawPath, ReadError, read_strings_by_library, resolve_strings,
+};
+use crate::selection::Selection;
+
+/// Bytes from which a result is worth the kernel's huge pages.
+const LARGE: usize = 4 << 20;
+
+impl Dataset {
+    /// Reads the selected elements as an array of `T`, in the selection's shape.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`]: the selection does not fit, the elements are no `T`, or a chunk cannot be read.
+    pub fn read<T: Element>(&self, selection: impl Into<Selection>) -> Result<ArrayD<T>, Error> {
+        let selection = selection.into();
+        self.inner.read_array(&selection).map_err(self.inner.error())
+    }
+
+    /// Reads single elements, as an array of one axis in the order given. `coordinates` holds one index an
+    /// axis for each point, one point after the other; negative ones count from the end.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_points<T: Element>(&self, coordinates: &[i64]) -> Result<Array1<T>, Error> {
+        let read = || {
+            let selection = Selection::points(self.shape().len(), coordinates.to_vec())
+                .map_err(crate::plan::PlanError::from)?;
+            let array = self.inner.read_array::<T>(&selection)?;
+            Ok(Array1::from_iter(array))
+        };
+        read().map_err(self.inner.error())
+    }
+
+    /// Reads the selected elements into `out`, as bytes in the file's byte order and C order. `out` must
+    /// have exactly the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); elements of variable length are refused.
+    pub fn read_into(&self, selection: &Selection, out: &mut [u8]) -> Result<(), Error> {
+        self.inner.read_bytes_into(selection, out).map_err(self.inner.error())
+    }
+
+    /// Reads the selected elements as bytes in the file's byte order and C order, with their shape.
+    ///
+    /// # Errors
+    /// As [`read_into`](Self::read_into).
+    pub fn read_bytes(&self, selection: &Selection) -> Result<(Vec<u8>, Dims), Error> {
+        let read = || {
+            self.inner.refuse_pointers()?;
+            let arena = Bump::new();
+            let plan = self.inner.plan(selection, &arena)?;
+            let mut out = self.inner.result::<u8>(&plan, self.inner.storage.raw.element_size())?;
+            self.inner.fetch(&plan, &mut out)?;
+            Ok((out, Dims::from_slice(plan.output_shape())))
+        };
+        read().map_err(self.inner.error())
+    }
+
+    /// Reads the selected strings, of fixed or variable length. What fills a fixed-length string up is
+    /// left out.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read); a string that is not UTF-8 is an error.
+    pub fn read_strings(&self, selection: impl Into<Selection>) -> Result<ArrayD<String>, Error> {
+        let read = |selection: &Selection| {
+            let (strings, shape) = self.inner.read_strings(selection, |bytes| {
+                std::str::from_utf8(bytes).ok().map(str::to_owned)
+            })?;
+            let strings = (0u64..)
+                .zip(strings)
+                .map(|(element, string)| string.ok_or(DatasetFault::NotUtf8 { element }))
+                .collect::<Result<Vec<_>, _>>()?;
+            array(shape, strings)
+        };
+        read(&selection.into()).map_err(self.inner.error())
+    }
+
+    /// Reads the selected strings as bytes, whatever their encoding.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_byte_strings(
+        &self,
+        selection: impl Into<Selection>,
+    ) -> Result<ArrayD<Vec<u8>>, Error> {
+        let read = |selection: &Selection| {
+            let (strings, shape) = self.inner.read_strings(selection, <[u8]>::to_vec)?;
+            array(shape, strings)
+        };
+        read(&selection.into()).map_err(self.inner.error())
+    }
+}
+
+impl DatasetInner {
+    fn plan<'p>(
+        &self,
+        selection: &'p Selection,
+        arena: &'p Bump,
+    ) -> Result<ReadPlan<'p>, DatasetFault> {
+        Ok(ReadPlan::new(selection, self.list.shape(), self.storage.raw.chunk_shape(), arena)?)
+    }
+
+    fn refuse_pointers(&self) -> Result<(), DatasetFault> {
+        if self.storage.dtype.has_pointers() {
+            return Err(DatasetFault::Pointers { found: self.storage.dtype.clone() });
+        }
+        Ok(())
+    }
+
+    fn read_bytes_into(&self, selection: &Selection, out: &mut [u8]) -> Result<(), DatasetFault> {
+        self.refuse_pointers()?;
+        let arena = Bump::new();
+        self.fetch(&self.plan(selection, &arena)?, out)
+    }
+
+    fn read_array<T: Element>(&self, selection: &Selection) -> Result<ArrayD<T>, DatasetFault> {
+        let dtype = &self.storage.dtype;
+        if !T::accepts(dtype) {
+            return Err(DatasetFault::Type { expected: T::NAME, found: dtype.clone() });
+        }
+        let arena = Bump::new();
+        let plan = self.plan(selection, &arena)?;
+        let mut stored = self.result::<T::Stored>(&plan, 1)?;
+        let bytes = bytemuck::cast_slice_mut(&mut stored);
+        self.fetch(&plan, bytes)?;
+        to_native::<T>(dtype, bytes);
+        array(Dims::from_slice(plan.output_shape()), T::from_stored(stored))
+    }
+
+    /// Zeroed memory for a result whose elements take `per_element` values of `T`.
+    fn result<T: bytemuck::Zeroable>(
+        &self,
+        plan: &ReadPlan<'_>,
+        per_element: usize,
+    ) -> Result<Vec<T>, DatasetFault> {
+        let size = (per_element as u64).saturating_mul(size_of::<T>() as u64);
+        let memory = DatasetFault::Memory { bytes: plan.output_count().saturating_mul(size) };
+        let values = usize::try_from(plan.output_count())
+            .ok()
+            .and_then(|count| count.checked_mul(per_element))
+            .and_then(|values| bytemuck::allocation::try_zeroed_vec(values).ok());
+        values.ok_or(memory)
+    }
+
+    /// Brings the elements of a plan to `out`, in the file's byte order.
+    fn fetch(&self, plan: &ReadPlan<'_>, out: &mut [u8]) -> Result<(), DatasetFault> {
+        let element_size = self.storage.raw.element_size();
+        let fill = match &self.storage.fill {
+            Fill::Element(bytes) => bytes.as_slice(),
+            Fill::String(_) => &FILL_REFERENCE[..element_size.min(FILL_REFERENCE.len())],
+        };
+        if out.len() >= LARGE {
+            // Advice only: without it the result has small pages and costs more page faults.
+            drop(h5strata_ffi::os::advise_huge_pages(out));
+        }
+        let destination = Destination::new(plan, out, element_size)?;
+        if plan.is_empty() {
+            return Ok(());
+        }
+        let map = self.map_of(plan)?;
+        let fetch = self.fetcher(&map, fill);
+        fetch.run(&destination).map_err(|error| chunk_fault(plan, error))
+    }
+
+    fn fetcher<'f>(&'f self, map: &'f ChunkMap, fill: &'f [u8]) -> Fetch<'f> {
+        let file = &self.version.file;
+        Fetch {
+            file: file.direct.as_ref().map(|direct| &direct.bytes),
+            library_reads: &file.library_reads,
+            raw: &self.storage.raw,
+            map,
+            fill,
+            path: file.raw_path,
+            threads: file.threads(),
+        }
+    }
+
+    /// The selected strings, each made into a value by `make`, and the result's shape.
+    fn read_strings<T: Send>(
+        &self,
+        selection: &Selection,
+        make: impl Fn(&[u8]) -> T + Sync,
+    ) -> Result<(Vec<T>, Dims), DatasetFault> {
+        let arena = Bump::new();
+        let plan = self.plan(selection, &arena)?;
+        let shape = Dims::from_slice(plan.output_shape());
+        let strings = match (&self.storage.dtype, &self.storage.fill) {
+            (Dtype::FixedString { size, padding, .. }, _) => {
+                let mut stored = self.result::<u8>(&plan, self.storage.raw.element_size())?;
+                self.fetch(&plan, &mut stored)?;
+                let strings = stored.chunks_exact((*size).max(1));
+                strings.map(|string| make(padding.trim(string))).collect()
+            }
+            (Dtype::VariableString { .. }, Fill::String(fill)) => {
+                self.read_variable_strings(&plan, |string| make(string.unwrap_or(fill)))?
+            }
+            (dtype, _) => {
+                return Err(DatasetFault::Type { expected: "strings", found: dtype.clone() });
+            }
+        };
+        Ok((strings, shape))
+    }
+
+    /// The strings of a plan, straight from the file where that is possible; `None` is the fill value.
+    fn read_variable_strings<T: Send>(
+        &self,
+        plan: &ReadPlan<'_>,
+        make: impl Fn(Option<&[u8]>) -> T + Sync,
+    ) -> Result<Vec<T>, DatasetFault> {
+        let file = &self.version.file;
+        if let (Some(direct), RawPath::Auto) = (&file.direct, file.raw_path) {
+            let mut references = self.result::<u8>(plan, self.storage.raw.element_size())?;
+            self.fetch(plan, &mut references)?;
+            let (bytes, superblock) = (&direct.bytes, &direct.superblock);
+            return resolve_strings(bytes, superblock, &references, file.threads(), make).map_err(
+                |(element, fault)| DatasetFault::String { element: element as u64, fault },
+            );
+        }
+        let map = self.map_of(plan)?;
+        let count = plan.output_count();
+        let memory = DatasetFault::Memory { bytes: count.saturating_mul(size_of::<T>() as u64) };
+        let Ok(count) = usize::try_from(count) else { return Err(memory) };
+        let mut strings: Vec<T> = Vec::new();
+        strings.try_reserve_exact(count).map_err(|_| memory)?;
+        strings.extend((0..count).map(|_| make(None)));
+        let fetch = self.fetcher(&map, &[]);
+        read_strings_by_library(&fetch, plan, make, &mut strings)
+            .map_err(|error| chunk_fault(plan, error))?;
+        Ok(strings)
+    }
+}
+
+fn chunk_fault(plan: &ReadPlan<'_>, error: ReadError) -> DatasetFault {
+    DatasetFault::Chunk { coordinate: plan.chunk_coordinate(error.chunk), error }
+}
+
+fn array<T>(shape: Dims, values: Vec<T>) -> Result<ArrayD<T>, DatasetFault> {
+    let axes: Option<Vec<usize>> = shape.iter().map(|&axis| usize::try_from(axis).ok()).collect();
+    axes.and_then(|axes| ArrayD::from_shape_vec(IxDyn(&axes), values).ok())
+        .ok_or(DatasetFault::Shape { shape })
+}

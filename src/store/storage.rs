@@ -1,0 +1,125 @@
+use h5strata_ffi::h5p::{self, FillValue, Layout};
+use h5strata_ffi::h5s::{self, Extent};
+use h5strata_ffi::{h5d, h5l, h5t};
+
+use super::describe;
+use super::error::{DatasetFault, RawDataFault};
+use super::file::FileInner;
+use crate::codec::{Filter, Pipeline};
+use crate::dims::{Dims, byte_count};
+use crate::dtype::Dtype;
+use crate::raw::{RawData, reference_size};
+
+/// What all versions of a dataset share: stored chunks, type, filters and fill value.
+#[derive(Debug)]
+pub(super) struct Storage {
+    pub(super) path: String,
+    pub(super) raw: RawData,
+    pub(super) dtype: Dtype,
+    pub(super) fill: Fill,
+}
+
+/// What stands where nothing is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// The bytes of one element.
+    Element(Vec<u8>),
+    /// One string of variable length.
+    String(Vec<u8>),
+}
+
+/// The fill flag of `H5Pget_filter`: a chunk may go without the filter.
+const OPTIONAL: u32 = 1;
+
+impl Storage {
+    pub(super) fn open(file: &FileInner, path: &str) -> Result<Self, DatasetFault> {
+        let lock = h5strata_ffi::lock();
+        let fault = |fault| DatasetFault::RawData { raw_data: path.to_owned(), fault };
+        if !h5l::exists(&lock, &file.file, path)? {
+            return Err(DatasetFault::MissingRawData { raw_data: path.to_owned() });
+        }
+        let dataset = h5d::open(&lock, &file.file, path)?;
+        let creation = h5d::creation(&lock, &dataset)?;
+        if h5p::layout(&lock, &creation)? != Layout::Chunked {
+            return Err(fault(RawDataFault::NotChunked));
+        }
+        let chunk_shape = Dims::from_slice(&h5p::chunk_shape(&lock, &creation)?);
+        let chunks = match h5s::extent(&lock, &h5d::space(&lock, &dataset)?)? {
+            Extent::Simple { dims, .. } => stacked_chunks(&dims, &chunk_shape).map_err(fault)?,
+            _ => return Err(fault(RawDataFault::NotChunked)),
+        };
+        let datatype = h5d::datatype(&lock, &dataset)?;
+        let dtype = describe::dtype(&h5t::describe(&lock, &datatype)?);
+        let element_size = match (dtype.size(), &file.direct) {
+            (Some(size), _) => size,
+            (None, Some(direct)) => reference_size(&direct.superblock),
+            // Without positional reads references are never looked at.
+            (None, None) => size_of::<u64>(),
+        };
+        let too_large = || RawDataFault::ChunkSize { chunk_shape: chunk_shape.clone() };
+        let chunk_bytes = byte_count(&chunk_shape, element_size)
+            .ok()
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .ok_or_else(|| fault(too_large()))?;
+        let fill = match h5p::fill_value(&lock, &creation, &datatype) {
+            Ok(FillValue::Bytes(bytes)) => Fill::Element(bytes),
+            Ok(FillValue::VariableString(string)) => Fill::String(string),
+            Ok(_) if dtype.is_variable_string() => Fill::String(Vec::new()),
+            Ok(_) => Fill::Element(vec![0; element_size]),
+            // Elements with pointers are not read as bytes, and what they are filled with does not matter.
+            Err(h5strata_ffi::Error::PointersInType { .. }) => Fill::Element(vec![0; element_size]),
+            Err(error) => return Err(error.into()),
+        };
+        if let Fill::Element(bytes) = &fill
+            && bytes.len() != element_size
+        {
+            let (expected, found) = (element_size, bytes.len());
+            return Err(fault(RawDataFault::FillSize { expected, found }));
+        }
+        let filters = (0..h5p::filter_count(&lock, &creation)?)
+            .map(|index| Ok(filter(h5p::filter(&lock, &creation, index)?)))
+            .collect::<Result<Vec<_>, h5strata_ffi::Error>>()?;
+        let pipeline = Pipeline::new(filters, chunk_bytes, element_size);
+        let raw = RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline);
+        Ok(Self { path: path.to_owned(), raw, dtype, fill })
+    }
+}
+
+fn filter(filter: h5p::Filter) -> Filter {
+    Filter {
+        // Filter numbers have 16 bits in the file (specification IV.A.2.l).
+        id: u16::try_from(filter.id).unwrap_or(0),
+        optional: filter.flags & OPTIONAL != 0,
+        params: filter.parameters,
+        name: filter.name,
+    }
+}
+
+/// How many chunks a shape holds that is one chunk wide along every axis but the first.
+fn stacked_chunks(shape: &[u64], chunk_shape: &[u64]) -> Result<u64, RawDataFault> {
+    match (shape, chunk_shape) {
+        ([rows, rest @ ..], [edge, rest_of_chunk @ ..])
+            if rest == rest_of_chunk && *edge > 0 && !rest.contains(&0) =>
+        {
+            Ok(rows.div_ceil(*edge))
+        }
+        _ => Err(RawDataFault::Shape {
+            shape: Dims::from_slice(shape),
+            chunk_shape: Dims::from_slice(chunk_shape),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_data_is_a_stack_of_chunks() {
+        assert_eq!(stacked_chunks(&[30, 4, 5], &[10, 4, 5]), Ok(3));
+        assert_eq!(stacked_chunks(&[0], &[10]), Ok(0));
+        for (shape, chunk) in [(&[30, 8][..], &[10, 4][..]), (&[30], &[10, 4]), (&[], &[])] {
+            assert!(matches!(stacked_chunks(shape, chunk), Err(RawDataFault::Shape { .. })));
+        }
+    }
+}

@@ -1,0 +1,223 @@
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use h5strata_ffi::h5o::ObjectKind;
+use h5strata_ffi::id::Group;
+use h5strata_ffi::{h5g, h5l, h5o};
+
+use super::attribute::{Attribute, read_attributes};
+use super::dataset::Dataset;
+use super::error::{Error, nearest};
+use super::file::FileInner;
+use super::history;
+use super::names::{VERSION_ATTRIBUTES, VERSIONS};
+
+/// How deep groups may lie in each other: a limit against files whose groups hold themselves.
+const MAX_DEPTH: usize = 64;
+
+/// One committed version of a file. Cheap to clone; may be shared between threads.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub(super) inner: Arc<VersionInner>,
+}
+
+#[derive(Debug)]
+pub(super) struct VersionInner {
+    pub(super) file: Arc<FileInner>,
+    pub(super) group: Group,
+    pub(super) name: String,
+}
+
+/// A group or dataset of a version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Path in the version, without a slash in front.
+    pub path: String,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an [`Entry`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A group.
+    Group,
+    /// A dataset.
+    Dataset,
+}
+
+impl Version {
+    /// Opens the group of a version that exists.
+    pub(super) fn open(file: Arc<FileInner>, name: &str) -> Result<Self, Error> {
+        if !history::is_committed(&file, name)? {
+            let (file, version) = (file.path.clone(), name.to_owned());
+            return Err(Error::NotCommitted { file, version });
+        }
+        let group = {
+            let lock = h5strata_ffi::lock();
+            h5g::open(&lock, &file.versions, name).map_err(file.library(VERSIONS))?
+        };
+        Ok(Self { inner: Arc::new(VersionInner { file, group, name: name.to_owned() }) })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// Name of its parent; `None` for a root.
+    ///
+    /// # Errors
+    /// [`Error::Format`], [`Error::Library`].
+    pub fn parent(&self) -> Result<Option<String>, Error> {
+        history::parent(&self.inner.file, &self.inner.name)
+    }
+
+    /// When it was committed.
+    ///
+    /// # Errors
+    /// [`Error::Format`], [`Error::Library`].
+    pub fn timestamp(&self) -> Result<DateTime<Utc>, Error> {
+        history::timestamp(&self.inner.file, &self.inner.name)
+    }
+
+    /// The user's attributes of the version; those of the format are left out.
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn attributes(&self) -> Result<Vec<Attribute>, Error> {
+        let attributes = read_attributes(&self.inner.group, ".", &VERSION_ATTRIBUTES);
+        attributes.map_err(self.library("."))
+    }
+
+    /// The user's attributes of a group or dataset; `""` is the version itself.
+    ///
+    /// # Errors
+    /// [`Error::UnknownObject`], [`Error::Library`].
+    pub fn attributes_of(&self, path: &str) -> Result<Vec<Attribute>, Error> {
+        let path = trim(path);
+        if path.is_empty() {
+            return self.attributes();
+        }
+        match self.kind(path)? {
+            EntryKind::Group => {
+                let attributes = read_attributes(&self.inner.group, path, &[]);
+                attributes.map_err(self.library(path))
+            }
+            EntryKind::Dataset => self.inner.dataset_attributes(path),
+        }
+    }
+
+    /// All groups and datasets, each group followed by what is in it, names in order of their bytes.
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn entries(&self) -> Result<Vec<Entry>, Error> {
+        self.entries_below("")
+    }
+
+    /// The groups and datasets below a group; `""` is the version itself.
+    ///
+    /// # Errors
+    /// [`Error::UnknownObject`], [`Error::WrongKind`], [`Error::Library`].
+    pub fn entries_below(&self, path: &str) -> Result<Vec<Entry>, Error> {
+        let path = trim(path);
+        if !path.is_empty() && self.kind(path)? != EntryKind::Group {
+            return Err(self.wrong_kind(path, "group"));
+        }
+        let mut entries = Vec::new();
+        self.collect(path, 0, &mut entries)?;
+        Ok(entries)
+    }
+
+    /// Paths of all datasets, in the order of [`entries`](Self::entries).
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn datasets(&self) -> Result<Vec<String>, Error> {
+        let entries = self.entries()?.into_iter();
+        Ok(entries.filter(|e| e.kind == EntryKind::Dataset).map(|e| e.path).collect())
+    }
+
+    /// What the object at a path is.
+    ///
+    /// # Errors
+    /// [`Error::UnknownObject`], [`Error::Library`].
+    pub fn kind(&self, path: &str) -> Result<EntryKind, Error> {
+        let path = trim(path);
+        let kind = {
+            let lock = h5strata_ffi::lock();
+            // Only ordinary names: `..` is an ordinary name to HDF5, and "." would be the version itself.
+            let exists = !path.is_empty()
+                && path.split('/').all(|part| !part.is_empty() && part != ".")
+                && h5l::exists(&lock, &self.inner.group, path).map_err(self.library(path))?;
+            if exists {
+                let object = h5o::object(&lock, &self.inner.group, path);
+                Some(object.map_err(self.library(path))?.kind)
+            } else {
+                None
+            }
+        };
+        match kind {
+            Some(ObjectKind::Group) => Ok(EntryKind::Group),
+            Some(ObjectKind::Dataset) => Ok(EntryKind::Dataset),
+            Some(_) => Err(self.wrong_kind(path, "group or dataset")),
+            None => Err(self.unknown(path)?),
+        }
+    }
+
+    /// The dataset at a path such as `equity/close`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownObject`], [`Error::WrongKind`], [`Error::Dataset`], [`Error::Library`].
+    pub fn dataset(&self, path: &str) -> Result<Dataset, Error> {
+        let path = trim(path);
+        match self.kind(path)? {
+            EntryKind::Dataset => Dataset::open(Arc::clone(&self.inner), path),
+            EntryKind::Group => Err(self.wrong_kind(path, "dataset")),
+        }
+    }
+
+    fn collect(&self, path: &str, depth: usize, entries: &mut Vec<Entry>) -> Result<(), Error> {
+        let names = {
+            let lock = h5strata_ffi::lock();
+            let here = if path.is_empty() { "." } else { path };
+            let group = h5g::open(&lock, &self.inner.group, here).map_err(self.library(path))?;
+            h5l::names(&lock, &group).map_err(self.library(path))?
+        };
+        for name in names {
+            let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+            let kind = self.kind(&path)?;
+            entries.push(Entry { path: path.clone(), kind });
+            if kind == EntryKind::Group && depth < MAX_DEPTH {
+                self.collect(&path, depth + 1, entries)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn library(&self, path: &str) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+        self.inner.file.library(&format!("{VERSIONS}/{}/{path}", self.inner.name))
+    }
+
+    fn unknown(&self, path: &str) -> Result<Error, Error> {
+        let known = self.datasets()?;
+        Ok(Error::UnknownObject {
+            file: self.inner.file.path.clone(),
+            version: self.inner.name.clone(),
+            object: path.to_owned(),
+            nearest: nearest(path, &known),
+            known,
+        })
+    }
+
+    fn wrong_kind(&self, path: &str, expected: &'static str) -> Error {
+        let (file, version) = (self.inner.file.path.clone(), self.inner.name.clone());
+        Error::WrongKind { file, version, object: path.to_owned(), expected }
+    }
+}
+
+/// A path without the slashes that users put around it.
+fn trim(path: &str) -> &str {
+    path.trim_matches('/')
+}
