@@ -178,10 +178,12 @@ impl Dtype {
         }
     }
 
-    /// The name in digest listings: as [`Display`](fmt::Display), but `compound` for any compound.
+    /// The name in digest listings: as [`Display`](fmt::Display), but `compound` for any compound and,
+    /// as NumPy's `dtype.str`, only the size for an array.
     pub fn short_name(&self) -> String {
-        match self {
-            Self::Compound { .. } => "compound".to_owned(),
+        match (self, self.size()) {
+            (Self::Compound { .. }, _) => "compound".to_owned(),
+            (Self::Array { .. }, Some(size)) => format!("|V{size}"),
             _ => self.to_string(),
         }
     }
@@ -254,13 +256,10 @@ fn write_quoted(f: &mut fmt::Formatter<'_>, dtype: &Dtype) -> fmt::Result {
     }
 }
 
+/// A shape as Python writes it: a trailing comma if there is one axis.
 fn write_tuple(f: &mut fmt::Formatter<'_>, shape: &[u64]) -> fmt::Result {
-    f.write_str("(")?;
-    for (number, axis) in shape.iter().enumerate() {
-        let comma = if number == 0 { "" } else { " " };
-        write!(f, "{comma}{axis},")?;
-    }
-    f.write_str(")")
+    let axes: Vec<String> = shape.iter().map(u64::to_string).collect();
+    write!(f, "({}{})", axes.join(", "), if shape.len() == 1 { "," } else { "" })
 }
 
 #[cfg(test)]

@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { DEFAULT_SIEVE_BYTES = 64 * 1024 }; /* libhdf5's own default */
-
 void die(const char *format, ...)
 {
     va_list arguments;
@@ -64,7 +62,7 @@ static void parse_select(struct row *row, const char *text)
 
 struct row row_from_arguments(int argc, char **argv)
 {
-    struct row row = {.threads = 1, .sieve_bytes = DEFAULT_SIEVE_BYTES};
+    struct row row = {.threads = 1};
     if (argc % 2 != 1)
         die("usage: %s [--name value]...", argv[0]);
     for (int i = 1; i < argc; i += 2) {
@@ -85,8 +83,8 @@ struct row row_from_arguments(int argc, char **argv)
             row.plan = value;
         else if (strcmp(name, "--bytes") == 0)
             row.bytes = parse_whole_number(value);
-        else if (strcmp(name, "--sieve") == 0)
-            row.sieve_bytes = parse_whole_number(value);
+        else if (strcmp(name, "--uncached") == 0)
+            row.uncached = (int)parse_whole_number(value);
         else if (strcmp(name, "--threads") == 0)
             row.threads = (int)parse_whole_number(value);
         else

@@ -24,7 +24,7 @@ struct row {
     size_t n_indices;
     const char *plan;   /* file of byte ranges, see plan.h */
     uint64_t bytes;     /* size of the result, for programs that know no dataset */
-    size_t sieve_bytes; /* sieve buffer of libhdf5 */
+    int uncached;       /* without libhdf5's chunk cache and sieve buffer */
     int threads;
 };
 

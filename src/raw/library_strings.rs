@@ -5,13 +5,13 @@ use super::fetch::Fetch;
 use crate::kernel::for_each_element;
 use crate::plan::ReadPlan;
 
-/// The strings of a plan, each turned into a value by `make`; `None` is the fill value.
+/// The strings of a plan, each turned into a value by `make`; empty where nothing is stored.
 ///
 /// `result` has one value for each element of the plan, in any state.
 pub(crate) fn read_strings_by_library<T>(
     fetch: &Fetch<'_>,
     plan: &ReadPlan<'_>,
-    make: impl Fn(Option<&[u8]>) -> T,
+    make: impl Fn(&[u8]) -> T,
     result: &mut [T],
 ) -> Result<(), ReadError> {
     let mut transfers = plan.transfers();
@@ -25,7 +25,7 @@ pub(crate) fn read_strings_by_library<T>(
         };
         for_each_element(&transfer, |offset, position| {
             if let Some(value) = result.get_mut(position) {
-                *value = make(strings.get(offset).map(Vec::as_slice));
+                *value = make(strings.get(offset).map_or(&[], Vec::as_slice));
             }
         });
     }

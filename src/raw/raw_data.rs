@@ -70,10 +70,6 @@ impl RawData {
         &self.pipeline
     }
 
-    pub(crate) fn dataset(&self) -> &h5d::Dataset {
-        &self.dataset
-    }
-
     /// First element of a raw chunk in `raw_data` (format-v4.md, "raw_data").
     pub(super) fn offset(&self, raw: RawChunk) -> Dims {
         let mut offset: Dims = self.chunk_shape.iter().map(|_| 0).collect();

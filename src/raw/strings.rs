@@ -39,22 +39,22 @@ pub enum StringFault {
     },
 }
 
-/// What stands for the fill value among references: no collection lies at this address.
-pub(crate) const FILL_REFERENCE: [u8; 16] = [0xFF; 16];
+/// Bytes of the longest reference.
+pub(crate) const MAX_REFERENCE: usize = 16;
 
 /// Bytes of a reference in a file whose offsets have `offset_size` bytes.
 pub(crate) fn reference_size(superblock: &Superblock) -> usize {
     4 + superblock.offset_size.bytes() + 4
 }
 
-/// Resolves references to strings, each turned into a value by `make`, in order; `None` is the fill
-/// value. An error comes with the position of its reference.
+/// Resolves references to strings, each turned into a value by `make`, in order. An error comes with the
+/// position of its reference.
 pub(crate) fn resolve_strings<T: Send>(
     file: &dyn ReadAt,
     superblock: &Superblock,
     references: &[u8],
     threads: Threads<'_>,
-    make: impl Fn(Option<&[u8]>) -> T + Sync,
+    make: impl Fn(&[u8]) -> T + Sync,
 ) -> Result<Vec<T>, (usize, StringFault)> {
     let size = reference_size(superblock);
     let resolve_task = |(task, references): (usize, &[u8])| {
@@ -93,17 +93,14 @@ struct Resolver<'r> {
 }
 
 impl Resolver<'_> {
-    fn resolve(&mut self, reference: &[u8]) -> Result<Option<&[u8]>, StringFault> {
-        if reference == &FILL_REFERENCE[..reference.len().min(FILL_REFERENCE.len())] {
-            return Ok(None);
-        }
+    fn resolve(&mut self, reference: &[u8]) -> Result<&[u8], StringFault> {
         let (length, rest) = reference.split_first_chunk().unwrap_or((&[0; 4], &[]));
         let length = u32::from_le_bytes(*length);
         let address = self.superblock.offset_size.decode(rest).unwrap_or(0);
         let index = rest.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         // Elements that were never written are all zeros: the empty string, as H5T__vlen_disk_isnull has it.
         if length == 0 || address == 0 {
-            return Ok(Some(&[]));
+            return Ok(&[]);
         }
         if self.at != Some(address) {
             self.at = None;
@@ -119,6 +116,6 @@ impl Resolver<'_> {
             found: object.len(),
         })?;
         // Strings end at their first zero byte, as they do for every reader of `char *`.
-        Ok(Some(memchr::memchr(0, string).map_or(string, |end| &string[..end])))
+        Ok(memchr::memchr(0, string).map_or(string, |end| &string[..end]))
     }
 }

@@ -41,7 +41,10 @@ pub(super) fn dtype(description: &Description) -> Dtype {
             Dtype::Other { class: "vlen", size, has_pointers: true }
         }
         TypeClass::Reference(_) => Dtype::Other { class: "reference", size, has_pointers: true },
-        TypeClass::Bitfield { .. } => Dtype::Other { class: "bitfield", size, has_pointers: false },
+        // h5py reads bits as the unsigned number they make.
+        TypeClass::Bitfield { order, .. } => {
+            Dtype::Integer { size, signed: false, order: byte_order(*order) }
+        }
         TypeClass::Time { .. } => Dtype::Other { class: "time", size, has_pointers: false },
         _ => Dtype::Other { class: "unknown", size, has_pointers: true },
     }

@@ -7,7 +7,7 @@ use crate::dims::Dims;
 use crate::dtype::Dtype;
 use crate::kernel::KernelError;
 use crate::plan::PlanError;
-use crate::raw::ReadError;
+use crate::raw::{ReadError, StringFault};
 
 /// What can go wrong with a versioned file. Every variant names the file.
 #[derive(Debug, thiserror::Error)]
@@ -315,8 +315,6 @@ pub enum DatasetFault {
     #[error(transparent)]
     Library(#[from] h5strata_ffi::Error),
 }
-
-pub use crate::raw::StringFault;
 
 /// Why a dataset cannot hold stored chunks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

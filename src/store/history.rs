@@ -23,8 +23,6 @@ pub struct VersionInfo {
 #[derive(Debug)]
 pub(super) struct History {
     versions: Vec<VersionInfo>,
-    /// Position of each version by name.
-    positions: HashMap<String, usize>,
 }
 
 impl History {
@@ -50,17 +48,11 @@ impl History {
             let key = |v: usize| (versions[v].timestamp, depths[v], &versions[v].name);
             key(a).cmp(&key(b))
         });
-        let versions: Vec<VersionInfo> = order.into_iter().map(|at| versions[at].clone()).collect();
-        let positions = versions.iter().enumerate().map(|(at, v)| (v.name.clone(), at)).collect();
-        Ok(Self { versions, positions })
+        Ok(Self { versions: order.into_iter().map(|at| versions[at].clone()).collect() })
     }
 
     pub(super) fn versions(&self) -> &[VersionInfo] {
         &self.versions
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&VersionInfo> {
-        self.positions.get(name).map(|&at| &self.versions[at])
     }
 
     pub(super) fn children(&self, parent: &str) -> Vec<&str> {

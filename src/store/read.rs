@@ -13,7 +13,7 @@ use crate::dtype::Dtype;
 use crate::kernel::Destination;
 use crate::plan::ReadPlan;
 use crate::raw::{
-    FILL_REFERENCE, Fetch, RawPath, ReadError, read_strings_by_library, resolve_strings,
+    Fetch, MAX_REFERENCE, RawPath, ReadError, read_strings_by_library, resolve_strings,
 };
 use crate::selection::Selection;
 
@@ -161,7 +161,9 @@ impl DatasetInner {
         let element_size = self.storage.raw.element_size();
         let fill = match &self.storage.fill {
             Fill::Element(bytes) => bytes.as_slice(),
-            Fill::String(_) => &FILL_REFERENCE[..element_size.min(FILL_REFERENCE.len())],
+            // A version's dataset of strings has no fill value (format-v4.md, "A version's dataset"), so
+            // what is not mapped is empty for every reader: a reference of zeros.
+            Fill::String(_) => &[0; MAX_REFERENCE][..element_size.min(MAX_REFERENCE)],
         };
         if out.len() >= LARGE {
             // Advice only: without it the result has small pages and costs more page faults.
@@ -198,28 +200,26 @@ impl DatasetInner {
         let arena = Bump::new();
         let plan = self.plan(selection, &arena)?;
         let shape = Dims::from_slice(plan.output_shape());
-        let strings = match (&self.storage.dtype, &self.storage.fill) {
-            (Dtype::FixedString { size, padding, .. }, _) => {
+        let strings = match &self.storage.dtype {
+            Dtype::FixedString { size, padding, .. } => {
                 let mut stored = self.result::<u8>(&plan, self.storage.raw.element_size())?;
                 self.fetch(&plan, &mut stored)?;
                 let strings = stored.chunks_exact((*size).max(1));
                 strings.map(|string| make(padding.trim(string))).collect()
             }
-            (Dtype::VariableString { .. }, Fill::String(fill)) => {
-                self.read_variable_strings(&plan, |string| make(string.unwrap_or(fill)))?
-            }
-            (dtype, _) => {
+            Dtype::VariableString { .. } => self.read_variable_strings(&plan, make)?,
+            dtype => {
                 return Err(DatasetFault::Type { expected: "strings", found: dtype.clone() });
             }
         };
         Ok((strings, shape))
     }
 
-    /// The strings of a plan, straight from the file where that is possible; `None` is the fill value.
+    /// The strings of a plan, straight from the file where that is possible.
     fn read_variable_strings<T: Send>(
         &self,
         plan: &ReadPlan<'_>,
-        make: impl Fn(Option<&[u8]>) -> T + Sync,
+        make: impl Fn(&[u8]) -> T + Sync,
     ) -> Result<Vec<T>, DatasetFault> {
         let file = &self.version.file;
         if let (Some(direct), RawPath::Auto) = (&file.direct, file.raw_path) {
@@ -236,7 +236,7 @@ impl DatasetInner {
         let Ok(count) = usize::try_from(count) else { return Err(memory) };
         let mut strings: Vec<T> = Vec::new();
         strings.try_reserve_exact(count).map_err(|_| memory)?;
-        strings.extend((0..count).map(|_| make(None)));
+        strings.extend((0..count).map(|_| make(&[])));
         let fetch = self.fetcher(&map, &[]);
         read_strings_by_library(&fetch, plan, make, &mut strings)
             .map_err(|error| chunk_fault(plan, error))?;

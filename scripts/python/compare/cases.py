@@ -68,8 +68,8 @@ class ReadCase(Case):
 
     store: Store
     threads: int
-    sieve_bytes: int | None = None
-    """The sieve buffer that suits H5Dread per chunk here; libhdf5's own if not given."""
+    uncached: bool = False
+    """Whether H5Dread per chunk is faster without libhdf5's caches: where little of each chunk is wanted."""
     raw_index: Callable[[], int] | None = None
     """Where h5py finds the element in raw_data, in rows that read raw_data itself with it."""
 

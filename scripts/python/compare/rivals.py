@@ -65,6 +65,6 @@ def c_command(engine: str, case: ReadCase, folder: Path, programs: Programs) -> 
         write_plan(store, case.selection, plan)
         return [*command, "--plan", str(plan)]
     command += ["--virtual", store.virtual_dataset, "--raw", RAW_DATASET]
-    if case.sieve_bytes is not None:
-        command += ["--sieve", str(case.sieve_bytes)]
+    if case.uncached:
+        command += ["--uncached", "1"]
     return command + case.selection.c_arguments(store.values.shape, folder, case.slug)

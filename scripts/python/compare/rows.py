@@ -61,7 +61,7 @@ def row_1(store: Store) -> Iterator[Case]:
         store=store,
         selection=Selection(),
         threads=ALL_CORES,
-        sieve_bytes=0,
+        uncached=True,
         rivals=(VERSIONED_R, VERSIONED_RW, H5PY, VDS_READ, CHUNK_READ, DIRECT_CHUNK, PREAD_FLOOR, MEMCPY_FLOOR),
         targets=(
             Faster((VERSIONED_R,), 20),

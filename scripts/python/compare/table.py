@@ -48,7 +48,7 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
             if known:
                 fastest = min(known, key=known.__getitem__)
                 reached = None if ours is None else known[fastest] / ours >= target.times
-                targets[fastest] = (f">= {target.times:.3g}x", reached)
+                targets[fastest] = (f">= {figures(target.times)}x", reached)
     for engine, one in measured.items():
         if engine != OURS:
             yield Line(case.row, case.name, engine, ours, one.median, *targets.get(engine, ("", None)), one.over)
@@ -56,7 +56,9 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
         if isinstance(target, NoSlowerThan):
             other = medians.get((case.row, target.case))
             reached = None if ours is None or other is None else ours <= other * target.times
-            yield Line(case.row, case.name, f"ours: {target.case}", ours, other, f">= {1 / target.times:.3g}x", reached)
+            yield Line(
+                case.row, case.name, f"ours: {target.case}", ours, other, f">= {figures(1 / target.times)}x", reached
+            )
         elif isinstance(target, AtMost) and OURS in measured:
             transfers = measured[OURS].transfers
             if transfers is not None:
@@ -84,8 +86,13 @@ def duration(seconds: float | None) -> str:
         return "-"
     for limit, factor, unit in ((1e-6, 1e9, "ns"), (1e-3, 1e6, "\u00b5s"), (1.0, 1e3, "ms")):
         if seconds < limit:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds:.3g} s"
+            return f"{figures(seconds * factor)} {unit}"
+    return f"{figures(seconds)} s"
+
+
+def figures(number: float) -> str:
+    """Three figures at least, never an exponent."""
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 def markdown(table: list[Line], notes: list[str]) -> str:
@@ -99,7 +106,7 @@ def markdown(table: list[Line], notes: list[str]) -> str:
             line.other,
             duration(line.other_seconds) if line.over is None else f"> {duration(line.over)}",
             duration(line.ours_seconds),
-            "-" if line.ratio is None else f"{line.ratio:.3g}x",
+            "-" if line.ratio is None else f"{figures(line.ratio)}x",
             line.target,
             verdicts[line.reached],
         ]
