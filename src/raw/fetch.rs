@@ -41,8 +41,10 @@ pub(crate) struct Fetch<'f> {
     pub(crate) library_reads: &'f AtomicU64,
     pub(crate) raw: &'f RawData,
     pub(crate) map: &'f ChunkMap,
-    /// Bytes of the element that stands where nothing is stored.
+    /// Bytes of the element that stands where no stored chunk is mapped.
     pub(crate) fill: &'f [u8],
+    /// Bytes of the element that stands where the mapped chunk was never written.
+    pub(crate) unwritten: &'f [u8],
     pub(crate) path: RawPath,
     pub(crate) threads: Threads<'f>,
 }

@@ -24,13 +24,12 @@ impl<'f> LibraryServer<'f> {
         while let Some(mut slot) = batch.advance() {
             let chunk = slot.transfer().chunk();
             let raw = self.fetch.raw_chunk(chunk);
-            let stored = match raw {
-                Some(raw) => self.serve_raw(raw, &mut slot).map_err(at(chunk, raw))?,
-                None => false,
+            let fill = match raw {
+                Some(raw) if self.serve_raw(raw, &mut slot).map_err(at(chunk, raw))? => continue,
+                Some(_) => self.fetch.unwritten,
+                None => self.fetch.fill,
             };
-            if !stored {
-                slot.fill(self.fetch.fill).map_err(|fault| ReadError::fill(chunk, fault))?;
-            }
+            slot.fill(fill).map_err(|fault| ReadError::fill(chunk, fault))?;
         }
         Ok(())
     }

@@ -29,5 +29,7 @@ pub(crate) use fetch::{Fetch, Threads};
 pub(crate) use library_strings::read_strings_by_library;
 pub use raw_data::{RawData, RawPath};
 pub use strings::StringFault;
-pub(crate) use strings::{MAX_REFERENCE, reference_size, resolve_strings};
+pub(crate) use strings::{
+    EMPTY_REFERENCE, FILL_REFERENCE, MAX_REFERENCE, reference_size, resolve_strings,
+};
 pub use table::StoredChunk;

@@ -44,9 +44,9 @@ struct Read {
 }
 
 /// What one look ahead says about a transfer.
-enum Need {
-    /// Nothing is stored: the fill value.
-    Fill,
+enum Need<'f> {
+    /// Nothing is stored: an element's bytes, over and over.
+    Fill(&'f [u8]),
     /// One range of the file.
     One(Read),
     /// Several ranges of one unfiltered chunk.
@@ -56,8 +56,9 @@ enum Need {
 }
 
 /// Transfers that were looked at and that one step can serve.
-enum Pending {
+enum Pending<'f> {
     Fill {
+        value: &'f [u8],
         count: u64,
     },
     /// Bytes that lie one after the other both in the file and in the buffer.
@@ -83,7 +84,7 @@ impl<'f> Server<'f> {
     pub(super) fn serve(&mut self, mut batch: Batch<'_, '_>) -> Result<(), ReadError> {
         self.read_ahead_if_cold(&batch)?;
         let mut ahead = batch.transfers();
-        let mut pending: Option<Pending> = None;
+        let mut pending: Option<Pending<'f>> = None;
         while let Some(transfer) = ahead.advance() {
             let need = self.look(&transfer)?;
             let need = match &mut pending {
@@ -102,11 +103,15 @@ impl<'f> Server<'f> {
     }
 
     /// What a transfer needs of the file.
-    fn look(&self, transfer: &Transfer<'_>) -> Result<Need, ReadError> {
+    fn look(&self, transfer: &Transfer<'_>) -> Result<Need<'f>, ReadError> {
         let chunk = transfer.chunk();
-        let Some(raw) = self.fetch.raw_chunk(chunk) else { return Ok(Need::Fill) };
+        let Some(raw) = self.fetch.raw_chunk(chunk) else {
+            return Ok(Need::Fill(self.fetch.fill));
+        };
         // What is mapped and not stored holds the fill value, as in any chunked dataset.
-        let Some(&stored) = self.table.get(raw) else { return Ok(Need::Fill) };
+        let Some(&stored) = self.table.get(raw) else {
+            return Ok(Need::Fill(self.fetch.unwritten));
+        };
         let whole = self.fetch.stored_bytes(&stored).map_err(at(chunk, raw))?;
         if !self.fetch.raw.pipeline().is_empty() {
             return Ok(if self.fetch.raw.pipeline().needs_library(stored.filter_mask) {
@@ -125,9 +130,9 @@ impl<'f> Server<'f> {
     }
 
     /// Adds a transfer to what is pending, or gives it back if it does not continue it.
-    fn join(&mut self, pending: &mut Pending, need: Need) -> Option<Need> {
+    fn join(&mut self, pending: &mut Pending<'f>, need: Need<'f>) -> Option<Need<'f>> {
         match (pending, need) {
-            (Pending::Fill { count }, Need::Fill) => *count += 1,
+            (Pending::Fill { value, count }, Need::Fill(next)) if *value == next => *count += 1,
             (
                 Pending::Direct { bytes, buffer_end, count, .. },
                 Need::One(Read { bytes: next, run: Some(run), .. }),
@@ -153,11 +158,11 @@ impl<'f> Server<'f> {
     /// Starts a new step with a transfer, or serves it at once.
     fn begin(
         &mut self,
-        need: Need,
+        need: Need<'f>,
         batch: &mut Batch<'_, '_>,
-    ) -> Result<Option<Pending>, ReadError> {
+    ) -> Result<Option<Pending<'f>>, ReadError> {
         Ok(match need {
-            Need::Fill => Some(Pending::Fill { count: 1 }),
+            Need::Fill(value) => Some(Pending::Fill { value, count: 1 }),
             Need::One(read) => Some(match read.run {
                 Some(run) => Pending::Direct {
                     bytes: read.bytes.clone(),
@@ -183,13 +188,13 @@ impl<'f> Server<'f> {
         })
     }
 
-    fn flush(&mut self, pending: Pending, batch: &mut Batch<'_, '_>) -> Result<(), ReadError> {
+    fn flush(&mut self, pending: Pending<'f>, batch: &mut Batch<'_, '_>) -> Result<(), ReadError> {
         match pending {
-            Pending::Fill { count } => {
+            Pending::Fill { value, count } => {
                 for _ in 0..count {
                     let Some(mut slot) = batch.advance() else { break };
                     let chunk = slot.transfer().chunk();
-                    slot.fill(self.fetch.fill).map_err(|fault| ReadError::fill(chunk, fault))?;
+                    slot.fill(value).map_err(|fault| ReadError::fill(chunk, fault))?;
                 }
                 Ok(())
             }
@@ -300,7 +305,7 @@ impl<'f> Server<'f> {
                 Need::Several(_, stored) | Need::Library(_, stored) => {
                     stored.address..stored.address.saturating_add(stored.size)
                 }
-                Need::Fill => continue,
+                Need::Fill(_) => continue,
             };
             if !known_cold {
                 if !file.is_cold(bytes.start) {

@@ -42,23 +42,31 @@ pub enum StringFault {
 /// Bytes of the longest reference.
 pub(crate) const MAX_REFERENCE: usize = 16;
 
+/// Refers to the empty string.
+pub(crate) const EMPTY_REFERENCE: [u8; MAX_REFERENCE] = [0; MAX_REFERENCE];
+
+/// Stands for the fill value among references: no collection lies at the undefined address.
+pub(crate) const FILL_REFERENCE: [u8; MAX_REFERENCE] = [0xFF; MAX_REFERENCE];
+
 /// Bytes of a reference in a file whose offsets have `offset_size` bytes.
 pub(crate) fn reference_size(superblock: &Superblock) -> usize {
     4 + superblock.offset_size.bytes() + 4
 }
 
-/// Resolves references to strings, each turned into a value by `make`, in order. An error comes with the
-/// position of its reference.
+/// Resolves references to strings, each turned into a value by `make`, in order; those that are
+/// [`FILL_REFERENCE`] to `fill`. An error comes with the position of its reference.
 pub(crate) fn resolve_strings<T: Send>(
     file: &dyn ReadAt,
     superblock: &Superblock,
     references: &[u8],
+    fill: &[u8],
     threads: Threads<'_>,
     make: impl Fn(&[u8]) -> T + Sync,
 ) -> Result<Vec<T>, (usize, StringFault)> {
     let size = reference_size(superblock);
     let resolve_task = |(task, references): (usize, &[u8])| {
-        let mut resolver = Resolver { file, superblock, collection: Collection::new(), at: None };
+        let collection = Collection::new();
+        let mut resolver = Resolver { file, superblock, fill, collection, at: None };
         let mut values = Vec::with_capacity(references.len() / size);
         for (position, reference) in references.chunks_exact(size).enumerate() {
             match resolver.resolve(reference) {
@@ -87,6 +95,7 @@ pub(crate) fn resolve_strings<T: Send>(
 struct Resolver<'r> {
     file: &'r dyn ReadAt,
     superblock: &'r Superblock,
+    fill: &'r [u8],
     collection: Collection,
     /// Address of `collection`.
     at: Option<u64>,
@@ -94,6 +103,9 @@ struct Resolver<'r> {
 
 impl Resolver<'_> {
     fn resolve(&mut self, reference: &[u8]) -> Result<&[u8], StringFault> {
+        if FILL_REFERENCE.starts_with(reference) {
+            return Ok(self.fill);
+        }
         let (length, rest) = reference.split_first_chunk().unwrap_or((&[0; 4], &[]));
         let length = u32::from_le_bytes(*length);
         let address = self.superblock.offset_size.decode(rest).unwrap_or(0);

@@ -13,7 +13,8 @@ use crate::dtype::Dtype;
 use crate::kernel::Destination;
 use crate::plan::ReadPlan;
 use crate::raw::{
-    Fetch, MAX_REFERENCE, RawPath, ReadError, read_strings_by_library, resolve_strings,
+    EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError,
+    read_strings_by_library, resolve_strings,
 };
 use crate::selection::Selection;
 
@@ -159,12 +160,6 @@ impl DatasetInner {
     /// Brings the elements of a plan to `out`, in the file's byte order.
     fn fetch(&self, plan: &ReadPlan<'_>, out: &mut [u8]) -> Result<(), DatasetFault> {
         let element_size = self.storage.raw.element_size();
-        let fill = match &self.storage.fill {
-            Fill::Element(bytes) => bytes.as_slice(),
-            // A version's dataset of strings has no fill value (format-v4.md, "A version's dataset"), so
-            // what is not mapped is empty for every reader: a reference of zeros.
-            Fill::String(_) => &[0; MAX_REFERENCE][..element_size.min(MAX_REFERENCE)],
-        };
         if out.len() >= LARGE {
             // Advice only: without it the result has small pages and costs more page faults.
             drop(h5strata_ffi::os::advise_huge_pages(out));
@@ -174,18 +169,27 @@ impl DatasetInner {
             return Ok(());
         }
         let map = self.map_of(plan)?;
-        let fetch = self.fetcher(&map, fill);
-        fetch.run(&destination).map_err(|error| chunk_fault(plan, error))
+        self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))
     }
 
-    fn fetcher<'f>(&'f self, map: &'f ChunkMap, fill: &'f [u8]) -> Fetch<'f> {
+    fn fetcher<'f>(&'f self, map: &'f ChunkMap) -> Fetch<'f> {
         let file = &self.version.file;
+        let (fill, unwritten) = match &self.storage.fill {
+            Fill::Element(bytes) => (bytes.as_slice(), bytes.as_slice()),
+            // A version's dataset of strings has no fill value (format-v4.md, "A version's dataset"): what
+            // is not mapped is empty for every reader. What is mapped and unwritten is raw_data's.
+            Fill::String(_) => {
+                let size = self.storage.raw.element_size().min(MAX_REFERENCE);
+                (&EMPTY_REFERENCE[..size], &FILL_REFERENCE[..size])
+            }
+        };
         Fetch {
             file: file.direct.as_ref().map(|direct| &direct.bytes),
             library_reads: &file.library_reads,
             raw: &self.storage.raw,
             map,
             fill,
+            unwritten,
             path: file.raw_path,
             threads: file.threads(),
         }
@@ -226,9 +230,15 @@ impl DatasetInner {
             let mut references = self.result::<u8>(plan, self.storage.raw.element_size())?;
             self.fetch(plan, &mut references)?;
             let (bytes, superblock) = (&direct.bytes, &direct.superblock);
-            return resolve_strings(bytes, superblock, &references, file.threads(), make).map_err(
-                |(element, fault)| DatasetFault::String { element: element as u64, fault },
-            );
+            return resolve_strings(
+                bytes,
+                superblock,
+                &references,
+                self.storage.fill.as_bytes(),
+                file.threads(),
+                make,
+            )
+            .map_err(|(element, fault)| DatasetFault::String { element: element as u64, fault });
         }
         let map = self.map_of(plan)?;
         let count = plan.output_count();
@@ -237,8 +247,7 @@ impl DatasetInner {
         let mut strings: Vec<T> = Vec::new();
         strings.try_reserve_exact(count).map_err(|_| memory)?;
         strings.extend((0..count).map(|_| make(&[])));
-        let fetch = self.fetcher(&map, &[]);
-        read_strings_by_library(&fetch, plan, make, &mut strings)
+        read_strings_by_library(&self.fetcher(&map), plan, make, &mut strings)
             .map_err(|error| chunk_fault(plan, error))?;
         Ok(strings)
     }

@@ -28,7 +28,16 @@ pub enum Fill {
     String(Vec<u8>),
 }
 
-/// The fill flag of `H5Pget_filter`: a chunk may go without the filter.
+impl Fill {
+    /// The bytes, of an element or of a string.
+    pub fn as_bytes(&self) -> &[u8] {
+        match self {
+            Self::Element(bytes) | Self::String(bytes) => bytes,
+        }
+    }
+}
+
+/// The flag of `H5Pget_filter`: a chunk may go without the filter.
 const OPTIONAL: u32 = 1;
 
 impl Storage {
