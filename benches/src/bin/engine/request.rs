@@ -1,0 +1,72 @@
+//! The requests of the protocol.
+
+use std::error::Error;
+use std::path::PathBuf;
+
+use h5strata::Selection;
+use h5strata::selection::AxisSelection;
+use ndarray::Array1;
+use ndarray_npy::read_npy;
+use serde::Deserialize;
+
+/// One line of input.
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+pub(crate) enum Request {
+    Read(ReadRequest),
+    Plan(PlanRequest),
+}
+
+/// Open a file, read a selection of a version's dataset, and close the file.
+#[derive(Deserialize)]
+pub(crate) struct ReadRequest {
+    pub(crate) file: PathBuf,
+    pub(crate) version: String,
+    pub(crate) dataset: String,
+    pub(crate) threads: usize,
+    pub(crate) path: Path,
+    #[serde(flatten)]
+    pub(crate) wanted: Wanted,
+}
+
+/// The way in which stored chunks are read.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Path {
+    Auto,
+    Library,
+}
+
+/// Plan the reading of a selection, `times` times.
+#[derive(Deserialize)]
+pub(crate) struct PlanRequest {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunks: Vec<u64>,
+    pub(crate) times: u32,
+    #[serde(flatten)]
+    pub(crate) wanted: Wanted,
+}
+
+/// What is selected: text as NumPy writes it, or a .npy file with an array for the only axis.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Wanted {
+    Selection(String),
+    IndexFile(PathBuf),
+}
+
+impl Wanted {
+    /// The selection; an index file holds int64 indices or a boolean mask.
+    pub(crate) fn selection(&self) -> Result<Selection, Box<dyn Error>> {
+        match self {
+            Self::Selection(text) => Ok(text.parse()?),
+            Self::IndexFile(path) => {
+                let axis = match read_npy::<_, Array1<i64>>(path) {
+                    Ok(indices) => AxisSelection::Indices(indices.to_vec()),
+                    Err(_) => AxisSelection::Mask(read_npy::<_, Array1<bool>>(path)?.to_vec()),
+                };
+                Ok(Selection::axes([axis]))
+            }
+        }
+    }
+}
