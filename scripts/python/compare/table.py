@@ -42,8 +42,9 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
     ours = measured[OURS].median if OURS in measured else None
     targets: dict[str, tuple[str, bool | None]] = {}
     for target in case.targets:
-        if isinstance(target, Faster):
-            times = {rival: measured[rival].median for rival in target.rivals if rival in measured}
+        # A target against the better of several is judged only when all of them were asked.
+        if isinstance(target, Faster) and measured.keys() >= set(target.rivals):
+            times = {rival: measured[rival].median for rival in target.rivals}
             known = {rival: seconds for rival, seconds in times.items() if seconds is not None}
             if known:
                 fastest = min(known, key=known.__getitem__)
