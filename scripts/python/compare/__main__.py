@@ -60,8 +60,8 @@ def progress(outcome: Outcome) -> None:
 def notes(size: str, repeats: int) -> list[str]:
     """What one must know to read the table."""
     return [
-        f"Files of size {size} (the targets are for {FULL.name}); medians of {repeats} rounds (fewer where an engine needs more than {BUDGET:g} s for "
-        f"them), engines in turn; page cache warm; {os.cpu_count()} cores, "
+        f"Files of size {size} (the targets are for {FULL.name}); medians of {repeats} rounds (fewer where an engine "
+        f"needs more than {BUDGET:g} s for them), engines in turn; page cache warm; {os.cpu_count()} cores, "
         f"{platform.machine()}, {platform.system()} {platform.release()}.",
         f"versioned-hdf5 {versioned_version}, h5py {h5py.__version__} on HDF5 {h5py.version.hdf5_version}. "
         "Ratio: the other time divided by ours. "
