@@ -1,6 +1,7 @@
 //! Reading elements: bytes, numbers, strings.
 
 use bumpalo::Bump;
+use h5strata_ffi::h5z;
 use ndarray::{Array1, ArrayD, IxDyn};
 
 use super::dataset::{Dataset, DatasetInner};
@@ -219,14 +220,26 @@ impl DatasetInner {
         Ok((strings, shape))
     }
 
-    /// The strings of a plan, straight from the file where that is possible.
+    /// Whether libhdf5 can undo all filters of the stored chunks.
+    fn library_decodes(&self) -> Result<bool, h5strata_ffi::Error> {
+        let lock = h5strata_ffi::lock();
+        let filters = self.storage.raw.pipeline().filters();
+        filters
+            .iter()
+            .try_fold(true, |all, filter| Ok(all && h5z::is_available(&lock, filter.id.into())?))
+    }
+
+    /// The strings of a plan: straight from the file where that is asked for, or where libhdf5 lacks a
+    /// filter; else through libhdf5.
     fn read_variable_strings<T: Send>(
         &self,
         plan: &ReadPlan<'_>,
         make: impl Fn(&[u8]) -> T + Sync,
     ) -> Result<Vec<T>, DatasetFault> {
         let file = &self.version.file;
-        if let (Some(direct), RawPath::Auto) = (&file.direct, file.raw_path) {
+        if let Some(direct) = &file.direct
+            && (file.raw_path == RawPath::Auto || !self.library_decodes()?)
+        {
             let mut references = self.result::<u8>(plan, self.storage.raw.element_size())?;
             self.fetch(plan, &mut references)?;
             let (bytes, superblock) = (&direct.bytes, &direct.superblock);
