@@ -1,6 +1,9 @@
 """Writes versioned HDF5 files for the interop tests, with what plain h5py reads from each.
 
 usage: make_files.py DIRECTORY
+       make_files.py DIRECTORY FILE...
+
+With FILEs, these are copied and described in place of files that are made here.
 
 Files are made into a subdirectory named after a hash of these sources and of the packages' versions, and only when it
 is not there yet; its path is the one line on standard output. Processes that ask at the same time wait for the first.
@@ -31,23 +34,32 @@ SOURCES = Path(__file__).parent
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 1:
+    if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    root = Path(arguments[0])
+    root, *given = map(Path, arguments)
     root.mkdir(parents=True, exist_ok=True)
-    finished = root / f"made-{key()}"
+    finished = root / f"{'described' if given else 'made'}-{key(given)}"
     with (root / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not finished.exists():
-            make(root, finished)
+            scratch = root / "unfinished"
+            shutil.rmtree(scratch, ignore_errors=True)
+            scratch.mkdir()
+            if given:
+                describe_copies(given, scratch)
+            else:
+                make(root, scratch)
+            scratch.rename(finished)
     print(finished)
     return 0
 
 
-def key() -> str:
-    """A name for what these sources and packages write."""
+def key(given: list[Path]) -> str:
+    """A name for what these sources and packages write about the files that are given."""
     sha = hashlib.sha256()
+    for path in given:
+        sha.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for path in sorted(SOURCES.rglob("*.py")):
         sha.update(str(path.relative_to(SOURCES)).encode() + b"\0" + path.read_bytes() + b"\0")
     for package in PACKAGES:
@@ -55,23 +67,27 @@ def key() -> str:
     return sha.hexdigest()[:16]
 
 
-def make(root: Path, finished: Path) -> None:
-    """Make all files in a scratch directory, then give it its name."""
+def describe_copies(given: list[Path], scratch: Path) -> None:
+    """Copy files that come from elsewhere, and write their answers beside the copies."""
+    for path in given:
+        copy = scratch / path.name
+        shutil.copyfile(path, copy)
+        describe(copy)
+
+
+def make(root: Path, scratch: Path) -> None:
+    """Make all files."""
     # Imported late: loading the packages takes longer than finding the files already there.
-    from interop import dtypes, encodings, filters, history, layouts, reports, shapes  # noqa: F401
+    from interop import dtypes, encodings, filters, history, layouts, measured, random_datasets, reports, shapes  # noqa: F401
     from interop.broken.make import make as make_broken
     from interop.registry import FILES
 
     began = time.monotonic()
     for old in root.glob("made-*"):
         shutil.rmtree(old)
-    scratch = root / "unfinished"
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
         list(pool.map(make_one, [scratch / f"{name}.h5" for name in FILES]))
     make_broken(scratch / "broken")
-    scratch.rename(finished)
     print(f"made {len(FILES)} files in {time.monotonic() - began:.1f} s", file=sys.stderr)
 
 

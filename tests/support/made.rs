@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use super::answers::{self, BrokenFile, Digest, Metadata, Read};
+use super::shared::hdf5_files;
 use super::{SupportError, run, test_files};
 
 /// A versioned file and the answers that stand beside it.
@@ -48,18 +49,21 @@ impl MadeFile {
 /// # Errors
 /// Those of [`folder`], and [`SupportError::Io`].
 pub(crate) fn files() -> Result<Vec<MadeFile>, SupportError> {
-    let folder = folder()?;
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(SupportError::io(&folder))? {
-        let path = entry.map_err(SupportError::io(&folder))?.path();
-        if let (Some(name), Some("h5")) =
-            (stem(&path), path.extension().and_then(|ending| ending.to_str()))
-        {
-            files.push(MadeFile { name, path });
-        }
-    }
-    files.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(files)
+    files_of(&folder()?)
+}
+
+/// Copies of files that come from elsewhere, sorted by name, with their answers beside them.
+///
+/// # Errors
+/// Those of [`folder`], and [`SupportError::Io`].
+pub(crate) fn described(files: &[PathBuf]) -> Result<Vec<MadeFile>, SupportError> {
+    files_of(Path::new(run_script(files)?.trim_end()))
+}
+
+/// All files of a folder of ours, sorted by name.
+fn files_of(folder: &Path) -> Result<Vec<MadeFile>, SupportError> {
+    let paths = hdf5_files(folder)?.into_iter();
+    Ok(paths.filter_map(|path| Some(MadeFile { name: stem(&path)?, path })).collect())
 }
 
 /// One sound file by its name without ending.
@@ -94,12 +98,15 @@ pub(crate) fn folder() -> Result<PathBuf, SupportError> {
     if let Some(folder) = known.as_ref() {
         return Ok(folder.clone());
     }
+    let folder = PathBuf::from(run_script(&[])?.trim_end());
+    Ok(known.insert(folder).clone())
+}
+
+/// Runs the script on these files; without any it makes its own.
+fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_files.py");
     // No byte code: the script's folder is part of the source tree.
-    let folder = PathBuf::from(
-        run(Command::new(python()?).arg("-B").arg(script).arg(test_files()))?.trim_end(),
-    );
-    Ok(known.insert(folder).clone())
+    run(Command::new(python()?).arg("-B").arg(script).arg(test_files()).args(files))
 }
 
 /// The Python interpreter of the project's virtual environment, or the one that `H5STRATA_PYTHON` names.

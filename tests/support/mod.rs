@@ -7,6 +7,7 @@
 pub(crate) mod answers;
 pub(crate) mod made;
 pub(crate) mod shared;
+pub(crate) mod values;
 
 use std::fmt;
 use std::io;

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .handmade import Handmade
 from .package import Writer
 from .registry import file
 
@@ -114,8 +115,11 @@ def empty(path: Path) -> None:
 
 @file("fill-values")
 def fill_values(path: Path) -> None:
-    """Never-written chunks between written ones, for each kind of fill value."""
-    record = np.dtype([("a", ">i2"), ("s", "S3"), ("f", "<f8")], align=True)
+    """Never-written chunks between written ones, for each kind of fill value.
+
+    None of them has padding inside: what the package leaves there is whatever memory held.
+    """
+    record = np.dtype([("a", ">i2"), ("s", "S3"), ("f", "<f8")])
     values: dict[str, tuple[DTypeLike, Any]] = {
         "int": ("<i4", -3),
         "big-endian": (">i4", 0x01020304),
@@ -123,7 +127,6 @@ def fill_values(path: Path) -> None:
         "half": ("<f2", 1.5),
         "nan": ("<f8", np.nan),
         "minus-zero": ("<f8", -0.0),
-        "long-double": ("g", np.longdouble("0.1")),
         "complex": ("<c16", 1 - 2j),
         "bool": (bool, True),
         "bytes": ("S7", b"ab"),
@@ -140,6 +143,18 @@ def fill_values(path: Path) -> None:
         with writer.stage("r2") as group:
             for name in values:
                 group[name].resize((30,))
+
+
+@file("fill-long-double-handmade")
+def long_double_fill(path: Path) -> None:
+    """A fill value of ten bytes in an element of sixteen, the six others zero."""
+    fill = np.zeros(1, "g")
+    fill[0] = np.longdouble("0.1")
+    values = np.zeros(4, "g")
+    with Handmade(path) as made:
+        made.create("data", "g", (4,), fill=fill)
+        made.version("r0")
+        made.link("r0", "data", (11,), {(1,): made.append("data", values)})
 
 
 @file("signed-zero-and-nan")

@@ -1,0 +1,23 @@
+"""Files whose chunk grids show what a read costs."""
+
+from pathlib import Path
+
+import numpy as np
+
+from .package import Writer
+from .registry import file
+
+
+@file("thin-chunks")
+def thin_chunks(path: Path) -> None:
+    """deshaw/versioned-hdf5 #193: chunks 300 times as high as the data, so that most of what is stored is padding."""
+    with Writer(path) as writer, writer.stage("r0") as group:
+        group.create_dataset("data", data=np.arange(3 * 15 * 30.0).reshape(3, 15, 30), chunks=(900, 3, 3))
+
+
+@file("plain-grids")
+def plain_grids(path: Path) -> None:
+    """A line and a plane of unfiltered chunks that lie one after the other in the file."""
+    with Writer(path) as writer, writer.stage("r0") as group:
+        group.create_dataset("line", data=np.arange(400_000), chunks=(10_000,))
+        group.create_dataset("plane", data=np.arange(160_000.0).reshape(400, 400), chunks=(100, 100))
