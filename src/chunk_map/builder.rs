@@ -70,7 +70,7 @@ impl Geometry {
         let (rows, edge) = (source_start[0], self.chunk_shape[0]);
         let raw = rows / edge;
         if raw * edge != rows || source_start[1..].iter().any(|&start| start != 0) {
-            let start = Dims::from_slice(source_start);
+            let start = source_start.to_vec();
             return Err(fault(virtual_start, MappingFault::SourceStart { start }));
         }
         if raw >= self.raw_chunks {
@@ -85,13 +85,13 @@ impl Geometry {
     fn misplaced(&self, start: &[u64], extent: &[u64]) -> MapError {
         let axes = || start.iter().zip(&self.shape).zip(&self.chunk_shape);
         let why = if axes().any(|((start, size), _)| start >= size) {
-            MappingFault::OutsideShape { shape: self.shape.clone() }
+            MappingFault::OutsideShape { shape: self.shape.to_vec() }
         } else if axes().any(|((start, _), edge)| start % edge != 0) {
-            MappingFault::Unaligned { chunk_shape: self.chunk_shape.clone() }
+            MappingFault::Unaligned { chunk_shape: self.chunk_shape.to_vec() }
         } else {
             MappingFault::Extent {
                 expected: axes().map(|((start, &size), &edge)| edge.min(size - start)).collect(),
-                found: Dims::from_slice(extent),
+                found: extent.to_vec(),
             }
         };
         fault(start, why)
@@ -99,7 +99,7 @@ impl Geometry {
 }
 
 pub(super) fn fault(start: &[u64], fault: MappingFault) -> MapError {
-    MapError::Mapping { start: Dims::from_slice(start), fault }
+    MapError::Mapping { start: start.to_vec(), fault }
 }
 
 /// Gathers (chunk, raw chunk) pairs of checked mappings.
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_named() {
         let geometry = geometry();
-        let dims = Dims::from_slice;
+        let dims = <[u64]>::to_vec;
         for (source, start, extent, expected) in [
             ([0, 0], [5, 0], [10, 4], MappingFault::Unaligned { chunk_shape: dims(&[10, 4]) }),
             ([0, 0], [30, 0], [10, 4], MappingFault::OutsideShape { shape: dims(&[25, 7]) }),

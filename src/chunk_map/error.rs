@@ -1,5 +1,5 @@
 use super::vds_block::VdsBlockError;
-use crate::dims::{Dims, DimsError};
+use crate::dims::DimsError;
 use crate::ondisk::OndiskError;
 
 /// A list of mappings that does not describe a grid of stored chunks.
@@ -31,7 +31,7 @@ pub enum MapError {
     #[error("mapping of the elements from {start:?} on: {fault}")]
     Mapping {
         /// First element of the mapping in the version's dataset.
-        start: Dims,
+        start: Vec<u64>,
         /// Why it does not fit.
         fault: MappingFault,
     },
@@ -51,27 +51,27 @@ pub enum MappingFault {
     #[error("it does not begin at a chunk of shape {chunk_shape:?}")]
     Unaligned {
         /// Shape of a chunk in elements.
-        chunk_shape: Dims,
+        chunk_shape: Vec<u64>,
     },
     /// It begins outside the dataset.
     #[error("it begins outside the shape {shape:?}")]
     OutsideShape {
         /// Shape of the dataset in elements.
-        shape: Dims,
+        shape: Vec<u64>,
     },
     /// It is not as large as the chunk's part of the dataset.
     #[error("it has the extent {found:?}, its chunk has {expected:?}")]
     Extent {
         /// Extent of the chunk inside the dataset, in elements.
-        expected: Dims,
+        expected: Vec<u64>,
         /// Extent of the mapping.
-        found: Dims,
+        found: Vec<u64>,
     },
     /// Its source does not begin where a stored chunk does.
     #[error("its source begins at {start:?}, where no stored chunk does")]
     SourceStart {
         /// First element in the source.
-        start: Dims,
+        start: Vec<u64>,
     },
     /// Its source lies outside `raw_data`.
     #[error("its source is raw chunk {raw}, raw_data has {chunks}")]

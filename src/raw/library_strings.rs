@@ -5,27 +5,21 @@ use super::fetch::Fetch;
 use crate::kernel::for_each_element;
 use crate::plan::ReadPlan;
 
-/// The strings of a plan, each turned into a value by `make`; empty where nothing is stored.
-///
-/// `result` has one value for each element of the plan, in any state.
-pub(crate) fn read_strings_by_library<T>(
+/// Puts the strings of a plan into `result`, one for each element of the plan; what is not mapped keeps
+/// what is there.
+pub(crate) fn read_strings_by_library(
     fetch: &Fetch<'_>,
     plan: &ReadPlan<'_>,
-    make: impl Fn(&[u8]) -> T,
-    result: &mut [T],
+    result: &mut [Vec<u8>],
 ) -> Result<(), ReadError> {
     let mut transfers = plan.transfers();
     while let Some(transfer) = transfers.advance() {
-        let strings = match fetch.raw_chunk(transfer.chunk()) {
-            Some(raw) => {
-                fetch.count_library_read();
-                fetch.raw.read_strings(raw).map_err(at(transfer.chunk(), raw))?
-            }
-            None => Vec::new(),
-        };
+        let Some(raw) = fetch.raw_chunk(transfer.chunk()) else { continue };
+        fetch.count_library_read();
+        let strings = fetch.raw.read_strings(raw).map_err(at(transfer.chunk(), raw))?;
         for_each_element(&transfer, |offset, position| {
-            if let Some(value) = result.get_mut(position) {
-                *value = make(strings.get(offset).map_or(&[], Vec::as_slice));
+            if let (Some(string), Some(place)) = (strings.get(offset), result.get_mut(position)) {
+                place.clone_from(string);
             }
         });
     }

@@ -26,6 +26,9 @@ pub enum StringFault {
         /// The object.
         id: GlobalHeapId,
     },
+    /// The bytes are no string of the encoding asked for.
+    #[error("it is not UTF-8")]
+    NotUtf8,
     /// The object is shorter than the string.
     #[error("object {} of collection {} has {found} bytes, the string has {expected}",
         .id.index, .id.collection)]
@@ -53,7 +56,7 @@ pub(crate) fn reference_size(superblock: &Superblock) -> usize {
     4 + superblock.offset_size.bytes() + 4
 }
 
-/// Resolves references to strings, each turned into a value by `make`, in order; those that are
+/// Resolves references to strings, each turned into a value by `make` (`None` if it is no UTF-8), in order; those that are
 /// [`FILL_REFERENCE`] to `fill`. An error comes with the position of its reference.
 pub(crate) fn resolve_strings<T: Send>(
     file: &dyn ReadAt,
@@ -61,7 +64,7 @@ pub(crate) fn resolve_strings<T: Send>(
     references: &[u8],
     fill: &[u8],
     threads: Threads<'_>,
-    make: impl Fn(&[u8]) -> T + Sync,
+    make: impl Fn(&[u8]) -> Option<T> + Sync,
 ) -> Result<Vec<T>, (usize, StringFault)> {
     let size = reference_size(superblock);
     let resolve_task = |(task, references): (usize, &[u8])| {
@@ -69,10 +72,10 @@ pub(crate) fn resolve_strings<T: Send>(
         let mut resolver = Resolver { file, superblock, fill, collection, at: None };
         let mut values = Vec::with_capacity(references.len() / size);
         for (position, reference) in references.chunks_exact(size).enumerate() {
-            match resolver.resolve(reference) {
-                Ok(string) => values.push(make(string)),
-                Err(fault) => return Err((task * TASK + position, fault)),
-            }
+            let value = resolver
+                .resolve(reference)
+                .and_then(|string| make(string).ok_or(StringFault::NotUtf8));
+            values.push(value.map_err(|fault| (task * TASK + position, fault))?);
         }
         Ok(values)
     };

@@ -200,7 +200,7 @@ impl DatasetInner {
             self.storage.raw.stored(&lock).map_err(|error| match error {
                 crate::raw::ReadFault::Library(error) => DatasetFault::Library(error),
                 fault => DatasetFault::Chunk {
-                    coordinate: Dims::new(),
+                    coordinate: Vec::new(),
                     error: crate::raw::ReadError { chunk: ChunkIndex(0), raw: None, fault },
                 },
             })?
@@ -241,7 +241,7 @@ impl VersionInner {
     ) -> impl FnOnce(DatasetFault) -> Error + use<> {
         let (file, version) = (self.file.path.clone(), self.name.clone());
         let dataset = dataset.to_owned();
-        move |fault| Error::Dataset { file, version, dataset, fault }
+        move |fault| Error::Dataset { file, version, dataset, fault: Box::new(fault) }
     }
 
     pub(super) fn dataset_attributes(&self, path: &str) -> Result<Vec<Attribute>, Error> {

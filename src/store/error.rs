@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 
 use crate::chunk_map::MapError;
-use crate::dims::Dims;
 use crate::dtype::Dtype;
 use crate::kernel::KernelError;
 use crate::plan::PlanError;
@@ -151,7 +150,7 @@ pub enum Error {
         dataset: String,
         /// What is wrong.
         #[source]
-        fault: DatasetFault,
+        fault: Box<DatasetFault>,
     },
     /// libhdf5 failed.
     #[error("{}: {object}: {source}", .file.display())]
@@ -262,7 +261,7 @@ pub enum DatasetFault {
     #[error("chunk {}: {}", tuple(.coordinate), .error.fault)]
     Chunk {
         /// The chunk's coordinate in the grid of chunks.
-        coordinate: Dims,
+        coordinate: Vec<u64>,
         /// What went wrong.
         #[source]
         error: ReadError,
@@ -293,12 +292,6 @@ pub enum DatasetFault {
         #[source]
         fault: StringFault,
     },
-    /// A string is not UTF-8.
-    #[error("string {element} of the selection is not UTF-8")]
-    NotUtf8 {
-        /// Position in the result, from 0 in C order.
-        element: u64,
-    },
     /// Memory for the result cannot be had.
     #[error("no memory for a result of {bytes} bytes")]
     Memory {
@@ -309,7 +302,7 @@ pub enum DatasetFault {
     #[error("a result of shape {shape:?} does not fit this machine")]
     Shape {
         /// Shape of the result in elements.
-        shape: Dims,
+        shape: Vec<u64>,
     },
     /// libhdf5 failed.
     #[error(transparent)]
@@ -327,9 +320,9 @@ pub enum RawDataFault {
     #[error("its shape {shape:?} is not a stack of chunks of shape {chunk_shape:?}")]
     Shape {
         /// Its shape in elements.
-        shape: Dims,
+        shape: Vec<u64>,
         /// Shape of its chunks.
-        chunk_shape: Dims,
+        chunk_shape: Vec<u64>,
     },
     /// Its rank is not that of the version's dataset.
     #[error("it has {found} axes, the version's dataset has {expected}")]
@@ -343,7 +336,7 @@ pub enum RawDataFault {
     #[error("its chunks of shape {chunk_shape:?} are too large for this machine")]
     ChunkSize {
         /// Shape of its chunks in elements.
-        chunk_shape: Dims,
+        chunk_shape: Vec<u64>,
     },
     /// Its fill value is not one element.
     #[error("its fill value has {found} bytes, an element has {expected}")]

@@ -10,6 +10,7 @@ mod history;
 mod lzf_filter;
 mod names;
 mod read;
+mod read_strings;
 mod storage;
 mod timestamp;
 mod version;

@@ -1,7 +1,6 @@
-//! Reading elements: bytes, numbers, strings.
+//! Reading elements as bytes and numbers.
 
 use bumpalo::Bump;
-use h5strata_ffi::h5z;
 use ndarray::{Array1, ArrayD, IxDyn};
 
 use super::dataset::{Dataset, DatasetInner};
@@ -10,13 +9,9 @@ use super::error::{DatasetFault, Error};
 use super::storage::Fill;
 use crate::chunk_map::ChunkMap;
 use crate::dims::Dims;
-use crate::dtype::Dtype;
 use crate::kernel::Destination;
 use crate::plan::ReadPlan;
-use crate::raw::{
-    EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError,
-    read_strings_by_library, resolve_strings,
-};
+use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, ReadError};
 use crate::selection::Selection;
 
 /// Bytes from which a result is worth the kernel's huge pages.
@@ -71,44 +66,10 @@ impl Dataset {
         };
         read().map_err(self.inner.error())
     }
-
-    /// Reads the selected strings, of fixed or variable length. What fills a fixed-length string up is
-    /// left out.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read); a string that is not UTF-8 is an error.
-    pub fn read_strings(&self, selection: impl Into<Selection>) -> Result<ArrayD<String>, Error> {
-        let read = |selection: &Selection| {
-            let (strings, shape) = self.inner.read_strings(selection, |bytes| {
-                std::str::from_utf8(bytes).ok().map(str::to_owned)
-            })?;
-            let strings = (0u64..)
-                .zip(strings)
-                .map(|(element, string)| string.ok_or(DatasetFault::NotUtf8 { element }))
-                .collect::<Result<Vec<_>, _>>()?;
-            array(shape, strings)
-        };
-        read(&selection.into()).map_err(self.inner.error())
-    }
-
-    /// Reads the selected strings as bytes, whatever their encoding.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_byte_strings(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> Result<ArrayD<Vec<u8>>, Error> {
-        let read = |selection: &Selection| {
-            let (strings, shape) = self.inner.read_strings(selection, <[u8]>::to_vec)?;
-            array(shape, strings)
-        };
-        read(&selection.into()).map_err(self.inner.error())
-    }
 }
 
 impl DatasetInner {
-    fn plan<'p>(
+    pub(super) fn plan<'p>(
         &self,
         selection: &'p Selection,
         arena: &'p Bump,
@@ -144,7 +105,7 @@ impl DatasetInner {
     }
 
     /// Zeroed memory for a result whose elements take `per_element` values of `T`.
-    fn result<T: bytemuck::Zeroable>(
+    pub(super) fn result<T: bytemuck::Zeroable>(
         &self,
         plan: &ReadPlan<'_>,
         per_element: usize,
@@ -159,7 +120,7 @@ impl DatasetInner {
     }
 
     /// Brings the elements of a plan to `out`, in the file's byte order.
-    fn fetch(&self, plan: &ReadPlan<'_>, out: &mut [u8]) -> Result<(), DatasetFault> {
+    pub(super) fn fetch(&self, plan: &ReadPlan<'_>, out: &mut [u8]) -> Result<(), DatasetFault> {
         let element_size = self.storage.raw.element_size();
         if out.len() >= LARGE {
             // Advice only: without it the result has small pages and costs more page faults.
@@ -173,7 +134,7 @@ impl DatasetInner {
         self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))
     }
 
-    fn fetcher<'f>(&'f self, map: &'f ChunkMap) -> Fetch<'f> {
+    pub(super) fn fetcher<'f>(&'f self, map: &'f ChunkMap) -> Fetch<'f> {
         let file = &self.version.file;
         let (fill, unwritten) = match &self.storage.fill {
             Fill::Element(bytes) => (bytes.as_slice(), bytes.as_slice()),
@@ -195,83 +156,17 @@ impl DatasetInner {
             threads: file.threads(),
         }
     }
-
-    /// The selected strings, each made into a value by `make`, and the result's shape.
-    fn read_strings<T: Send>(
-        &self,
-        selection: &Selection,
-        make: impl Fn(&[u8]) -> T + Sync,
-    ) -> Result<(Vec<T>, Dims), DatasetFault> {
-        let arena = Bump::new();
-        let plan = self.plan(selection, &arena)?;
-        let shape = Dims::from_slice(plan.output_shape());
-        let strings = match &self.storage.dtype {
-            Dtype::FixedString { size, padding, .. } => {
-                let mut stored = self.result::<u8>(&plan, self.storage.raw.element_size())?;
-                self.fetch(&plan, &mut stored)?;
-                let strings = stored.chunks_exact((*size).max(1));
-                strings.map(|string| make(padding.trim(string))).collect()
-            }
-            Dtype::VariableString { .. } => self.read_variable_strings(&plan, make)?,
-            dtype => {
-                return Err(DatasetFault::Type { expected: "strings", found: dtype.clone() });
-            }
-        };
-        Ok((strings, shape))
-    }
-
-    /// Whether libhdf5 can undo all filters of the stored chunks.
-    fn library_decodes(&self) -> Result<bool, h5strata_ffi::Error> {
-        let lock = h5strata_ffi::lock();
-        let filters = self.storage.raw.pipeline().filters();
-        filters
-            .iter()
-            .try_fold(true, |all, filter| Ok(all && h5z::is_available(&lock, filter.id.into())?))
-    }
-
-    /// The strings of a plan: straight from the file where that is asked for, or where libhdf5 lacks a
-    /// filter; else through libhdf5.
-    fn read_variable_strings<T: Send>(
-        &self,
-        plan: &ReadPlan<'_>,
-        make: impl Fn(&[u8]) -> T + Sync,
-    ) -> Result<Vec<T>, DatasetFault> {
-        let file = &self.version.file;
-        if let Some(direct) = &file.direct
-            && (file.raw_path == RawPath::Auto || !self.library_decodes()?)
-        {
-            let mut references = self.result::<u8>(plan, self.storage.raw.element_size())?;
-            self.fetch(plan, &mut references)?;
-            let (bytes, superblock) = (&direct.bytes, &direct.superblock);
-            return resolve_strings(
-                bytes,
-                superblock,
-                &references,
-                self.storage.fill.as_bytes(),
-                file.threads(),
-                make,
-            )
-            .map_err(|(element, fault)| DatasetFault::String { element: element as u64, fault });
-        }
-        let map = self.map_of(plan)?;
-        let count = plan.output_count();
-        let memory = DatasetFault::Memory { bytes: count.saturating_mul(size_of::<T>() as u64) };
-        let Ok(count) = usize::try_from(count) else { return Err(memory) };
-        let mut strings: Vec<T> = Vec::new();
-        strings.try_reserve_exact(count).map_err(|_| memory)?;
-        strings.extend((0..count).map(|_| make(&[])));
-        read_strings_by_library(&self.fetcher(&map), plan, make, &mut strings)
-            .map_err(|error| chunk_fault(plan, error))?;
-        Ok(strings)
-    }
 }
 
-fn chunk_fault(plan: &ReadPlan<'_>, error: ReadError) -> DatasetFault {
-    DatasetFault::Chunk { coordinate: plan.chunk_coordinate(error.chunk), error }
+/// Tells of which chunk of a plan an error is.
+pub(super) fn chunk_fault(plan: &ReadPlan<'_>, error: ReadError) -> DatasetFault {
+    let coordinate = plan.chunk_coordinate(error.chunk).to_vec();
+    DatasetFault::Chunk { coordinate, error }
 }
 
-fn array<T>(shape: Dims, values: Vec<T>) -> Result<ArrayD<T>, DatasetFault> {
+/// An array of values in C order.
+pub(super) fn array<T>(shape: Dims, values: Vec<T>) -> Result<ArrayD<T>, DatasetFault> {
     let axes: Option<Vec<usize>> = shape.iter().map(|&axis| usize::try_from(axis).ok()).collect();
     axes.and_then(|axes| ArrayD::from_shape_vec(IxDyn(&axes), values).ok())
-        .ok_or(DatasetFault::Shape { shape })
+        .ok_or(DatasetFault::Shape { shape: shape.to_vec() })
 }

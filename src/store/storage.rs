@@ -65,7 +65,7 @@ impl Storage {
             // Without positional reads references are never looked at.
             (None, None) => size_of::<u64>(),
         };
-        let too_large = || RawDataFault::ChunkSize { chunk_shape: chunk_shape.clone() };
+        let too_large = || RawDataFault::ChunkSize { chunk_shape: chunk_shape.to_vec() };
         let chunk_bytes = byte_count(&chunk_shape, element_size)
             .ok()
             .and_then(|bytes| usize::try_from(bytes).ok())
@@ -112,10 +112,7 @@ fn stacked_chunks(shape: &[u64], chunk_shape: &[u64]) -> Result<u64, RawDataFaul
         {
             Ok(rows.div_ceil(*edge))
         }
-        _ => Err(RawDataFault::Shape {
-            shape: Dims::from_slice(shape),
-            chunk_shape: Dims::from_slice(chunk_shape),
-        }),
+        _ => Err(RawDataFault::Shape { shape: shape.to_vec(), chunk_shape: chunk_shape.to_vec() }),
     }
 }
 
