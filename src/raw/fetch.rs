@@ -6,6 +6,7 @@ use super::bytes::FileBytes;
 use super::error::{ReadError, ReadFault};
 use super::library::LibraryServer;
 use super::raw_data::{RawData, RawPath};
+use super::recent::RecentChunks;
 use super::serve::Server;
 use super::table::{ChunkTable, StoredChunk};
 use crate::chunk_map::ChunkMap;
@@ -14,12 +15,6 @@ use crate::kernel::{Batch, Destination};
 
 /// Transfers that a thread takes at once, at most: enough to look ahead, few enough to share evenly.
 const BATCH: u64 = 512;
-
-/// Stored chunks below which a sweep over the chunk index is always worth it.
-const SMALL_INDEX: u64 = 64;
-
-/// How many addresses of a sweep cost as much as one `H5Dread_chunk` (50-80 ns against 5 us).
-const SWEEP_SHARE: u64 = 64;
 
 /// Nanoseconds of work that make a second thread worth its start.
 const PARALLEL: u64 = 200_000;
@@ -54,15 +49,17 @@ impl Fetch<'_> {
     pub(crate) fn run(&self, destination: &Destination<'_, '_>) -> Result<(), ReadError> {
         let transfers = destination.plan().len();
         let table = self.table(transfers).map_err(|fault| self.whole(destination, fault))?;
+        let remembers = !self.raw.pipeline().is_empty()
+            && RecentChunks::serves(transfers, self.raw.chunk_bytes());
         match (self.file, table) {
             (Some(file), Some(table)) => self.share(
                 destination,
-                || Server::new(self, file, table),
+                || Server::new(self, file, table, remembers),
                 |server, batch| server.serve(batch),
             ),
             _ => self.share(
                 destination,
-                || LibraryServer::new(self),
+                || LibraryServer::new(self, remembers),
                 |server, batch| server.serve(batch),
             ),
         }
@@ -70,11 +67,7 @@ impl Fetch<'_> {
 
     /// The stored chunks' addresses, if positional reads are possible and worth the sweep.
     fn table(&self, transfers: u64) -> Result<Option<&ChunkTable>, ReadFault> {
-        if self.path == RawPath::Library || self.file.is_none() {
-            return Ok(None);
-        }
-        let few = transfers.saturating_mul(SWEEP_SHARE) < self.raw.chunks();
-        if few && self.raw.chunks() > SMALL_INDEX && !self.raw.has_table() {
+        if self.path == RawPath::Library || self.file.is_none() || self.raw.is_few(transfers) {
             return Ok(None);
         }
         self.raw.table(&h5strata_ffi::lock())

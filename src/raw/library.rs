@@ -11,12 +11,12 @@ pub(super) struct LibraryServer<'f> {
     fetch: &'f Fetch<'f>,
     /// Bytes as they are stored.
     stored: Vec<u8>,
-    delivery: Delivery,
+    delivery: Delivery<'f>,
 }
 
 impl<'f> LibraryServer<'f> {
-    pub(super) fn new(fetch: &'f Fetch<'f>) -> Self {
-        Self { fetch, stored: Vec::new(), delivery: Delivery::default() }
+    pub(super) fn new(fetch: &'f Fetch<'f>, remembers: bool) -> Self {
+        Self { fetch, stored: Vec::new(), delivery: Delivery::new(fetch, remembers) }
     }
 
     /// Serves every transfer of a batch.
@@ -36,6 +36,10 @@ impl<'f> LibraryServer<'f> {
 
     /// Serves a transfer from a raw chunk; `false` if that is not stored.
     fn serve_raw(&mut self, raw: RawChunk, slot: &mut Slot<'_>) -> Result<bool, ReadFault> {
+        if let Some(chunk) = self.delivery.recall(raw) {
+            slot.copy_from(&chunk, 0)?;
+            return Ok(true);
+        }
         let data = self.fetch.raw;
         self.fetch.count_library_read();
         let Some((stored, mask)) = data.read_stored(raw, &mut self.stored)? else {
@@ -44,9 +48,9 @@ impl<'f> LibraryServer<'f> {
         if data.pipeline().is_empty() {
             slot.copy_from(stored, 0)?;
         } else if data.pipeline().needs_library(mask) {
-            self.delivery.decode_by_library(self.fetch, raw, slot)?;
+            self.delivery.decode_by_library(raw, slot)?;
         } else {
-            self.delivery.decode(data, stored, mask, slot)?;
+            self.delivery.decode(raw, stored, mask, slot)?;
         }
         Ok(true)
     }

@@ -9,7 +9,8 @@
 //! Threads take batches of transfers. A thread looks ahead in its batch for transfers whose bytes
 //! follow each other in the file, reads them at once and then serves them one by one; what lies in
 //! one piece both in the file and in the buffer is read straight into the buffer. Decoding and copying
-//! run outside the lock of libhdf5. A thread holds one read window and two chunks at most.
+//! run outside the lock of libhdf5. A thread holds one read window and two chunks at most; a dataset
+//! keeps a few decoded chunks for readers that ask for a few elements at a time.
 
 mod bytes;
 mod deliver;
@@ -19,6 +20,7 @@ mod library;
 mod library_strings;
 mod need;
 mod raw_data;
+mod recent;
 mod serve;
 mod strings;
 mod table;

@@ -1,11 +1,19 @@
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use h5strata_ffi::{Lock, h5d, h5s};
 
 use super::error::ReadFault;
+use super::recent::RecentChunks;
 use super::table::{ChunkTable, StoredChunk};
 use crate::codec::Pipeline;
 use crate::dims::{Dims, RawChunk};
+
+/// Stored chunks up to which a sweep over the chunk index is always worth it.
+const SMALL_INDEX: u64 = 64;
+
+/// How many addresses of a sweep cost as much as one `H5Dread_chunk` (50-80 ns against 5 us).
+const SWEEP_SHARE: u64 = 64;
 
 /// Which way stored chunks are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +37,9 @@ pub struct RawData {
     chunk_bytes: usize,
     pipeline: Pipeline,
     table: OnceLock<ChunkTable>,
+    /// Chunks read without the table so far: many of them cost more than the sweep for it.
+    singles: AtomicU64,
+    pub(super) recent: RecentChunks,
 }
 
 impl RawData {
@@ -41,8 +52,17 @@ impl RawData {
         chunk_bytes: usize,
         pipeline: Pipeline,
     ) -> Self {
-        let table = OnceLock::new();
-        Self { dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline, table }
+        Self {
+            dataset,
+            chunk_shape,
+            chunks,
+            element_size,
+            chunk_bytes,
+            pipeline,
+            table: OnceLock::new(),
+            singles: AtomicU64::new(0),
+            recent: RecentChunks::default(),
+        }
     }
 
     /// Shape of a chunk in elements.
@@ -79,9 +99,14 @@ impl RawData {
         offset
     }
 
-    /// Whether the addresses are known without a sweep over the chunk index.
-    pub(super) fn has_table(&self) -> bool {
-        self.table.get().is_some()
+    /// Whether a read of this many chunks is better off without the table of addresses, one look-up in
+    /// the chunk index a chunk, than with the sweep over the index that makes it.
+    pub(super) fn is_few(&self, transfers: u64) -> bool {
+        if self.table.get().is_some() || self.chunks <= SMALL_INDEX {
+            return false;
+        }
+        let before = self.singles.fetch_add(transfers, Ordering::Relaxed);
+        before.saturating_add(transfers).saturating_mul(SWEEP_SHARE) < self.chunks
     }
 
     /// The stored chunks, swept once (`H5Dchunk_iter`); `None` where libhdf5 cannot list them.

@@ -1,6 +1,7 @@
 //! One thread's share of a read by positional reads: batches of transfers, their bytes, the buffer.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::bytes::FileBytes;
 use super::deliver::Delivery;
@@ -9,7 +10,7 @@ use super::fetch::Fetch;
 use super::need::{needed_ranges, single_range};
 use super::raw_data::grow;
 use super::table::{ChunkTable, StoredChunk};
-use crate::dims::ChunkIndex;
+use crate::dims::{ChunkIndex, RawChunk};
 use crate::kernel::{Batch, Run};
 use crate::ondisk::{OndiskError, ReadAt, Structure};
 use crate::plan::Transfer;
@@ -29,7 +30,7 @@ pub(super) struct Server<'f> {
     window: Vec<u8>,
     /// Whose bytes the pending window holds, in the order of their transfers.
     reads: Vec<Read>,
-    delivery: Delivery,
+    delivery: Delivery<'f>,
 }
 
 /// The bytes of a stored chunk that one transfer needs.
@@ -51,6 +52,8 @@ enum Need<'f> {
     One(Read),
     /// Several ranges of one unfiltered chunk.
     Several(ChunkIndex, StoredChunk),
+    /// A chunk that an earlier read has decoded.
+    Decoded(ChunkIndex, RawChunk, Arc<[u8]>),
     /// A chunk whose filters only libhdf5 can undo.
     Library(ChunkIndex, StoredChunk),
 }
@@ -75,9 +78,15 @@ enum Pending<'f> {
 }
 
 impl<'f> Server<'f> {
-    pub(super) fn new(fetch: &'f Fetch<'f>, file: &'f FileBytes, table: &'f ChunkTable) -> Self {
+    pub(super) fn new(
+        fetch: &'f Fetch<'f>,
+        file: &'f FileBytes,
+        table: &'f ChunkTable,
+        remembers: bool,
+    ) -> Self {
         let (window, reads) = (Vec::new(), Vec::new());
-        Self { fetch, file, table, window, reads, delivery: Delivery::default() }
+        let delivery = Delivery::new(fetch, remembers);
+        Self { fetch, file, table, window, reads, delivery }
     }
 
     /// Serves every transfer of a batch.
@@ -114,7 +123,9 @@ impl<'f> Server<'f> {
         };
         let whole = self.fetch.stored_bytes(&stored).map_err(at(chunk, raw))?;
         if !self.fetch.raw.pipeline().is_empty() {
-            return Ok(if self.fetch.raw.pipeline().needs_library(stored.filter_mask) {
+            return Ok(if let Some(decoded) = self.delivery.recall(raw) {
+                Need::Decoded(chunk, raw, decoded)
+            } else if self.fetch.raw.pipeline().needs_library(stored.filter_mask) {
                 Need::Library(chunk, stored)
             } else {
                 Need::One(Read { chunk, stored, bytes: whole, run: None })
@@ -181,6 +192,11 @@ impl<'f> Server<'f> {
                 self.serve_ranges(&stored, batch).map_err(at(chunk, stored.raw))?;
                 None
             }
+            Need::Decoded(chunk, raw, decoded) => {
+                let served = batch.advance().map_or(Ok(()), |mut slot| slot.copy_from(&decoded, 0));
+                served.map_err(|fault| at(chunk, raw)(fault.into()))?;
+                None
+            }
             Need::Library(chunk, stored) => {
                 self.serve_decoded(&stored, batch).map_err(at(chunk, stored.raw))?;
                 None
@@ -232,7 +248,7 @@ impl<'f> Server<'f> {
                     / self.fetch.raw.element_size().max(1) as u64;
                 slot.copy_from(stored, first).map_err(ReadFault::from)
             } else {
-                self.delivery.decode(self.fetch.raw, stored, read.stored.filter_mask, &mut slot)
+                self.delivery.decode(read.stored.raw, stored, read.stored.filter_mask, &mut slot)
             };
             delivered.map_err(at(read.chunk, read.stored.raw))?;
         }
@@ -290,7 +306,7 @@ impl<'f> Server<'f> {
         batch: &mut Batch<'_, '_>,
     ) -> Result<(), ReadFault> {
         let Some(mut slot) = batch.advance() else { return Ok(()) };
-        self.delivery.decode_by_library(self.fetch, stored.raw, &mut slot)
+        self.delivery.decode_by_library(stored.raw, &mut slot)
     }
 
     /// Tells the kernel what the batch will read if its first byte has to come from the medium: then the
@@ -305,7 +321,7 @@ impl<'f> Server<'f> {
                 Need::Several(_, stored) | Need::Library(_, stored) => {
                     stored.address..stored.address.saturating_add(stored.size)
                 }
-                Need::Fill(_) => continue,
+                Need::Fill(_) | Need::Decoded(..) => continue,
             };
             if !known_cold {
                 if !file.is_cold(bytes.start) {
