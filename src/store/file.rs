@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use chrono::{DateTime, Utc};
 use h5strata_ffi::error::Minor;
+use h5strata_ffi::h5t::{ByteOrder, TypeClass};
 use h5strata_ffi::id::{File, Group};
 use h5strata_ffi::{h5a, h5f, h5g, h5l, h5t};
 
@@ -195,13 +196,18 @@ impl FileInner {
         let attribute =
             h5a::open(&lock, &self.versions, path, name).map_err(self.library(&object))?;
         let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(&object))?;
-        let bytes = if h5t::is_variable_string(&lock, &datatype).map_err(self.library(&object))? {
-            let strings = h5a::read_variable_strings(&lock, &attribute);
-            strings.map_err(self.library(&object))?.pop().ok_or_else(wrong)?
-        } else {
-            let mut bytes = h5a::read(&lock, &attribute).map_err(self.library(&object))?;
-            bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
-            bytes
+        let described = h5t::describe(&lock, &datatype).map_err(self.library(&object))?;
+        let bytes = match described.class {
+            TypeClass::VariableString { .. } => {
+                let strings = h5a::read_variable_strings(&lock, &attribute);
+                strings.map_err(self.library(&object))?.pop().ok_or_else(wrong)?
+            }
+            TypeClass::FixedString { .. } => {
+                let mut bytes = h5a::read(&lock, &attribute).map_err(self.library(&object))?;
+                bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
+                bytes
+            }
+            _ => return Err(wrong()),
         };
         String::from_utf8(bytes).map(Some).map_err(|_| wrong())
     }
@@ -215,10 +221,16 @@ impl FileInner {
         }
         let attribute =
             h5a::open(&lock, &self.versions, ".", DATA_VERSION).map_err(self.library(VERSIONS))?;
+        let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(VERSIONS))?;
+        let described = h5t::describe(&lock, &datatype).map_err(self.library(VERSIONS))?;
+        let expected = "a little-endian integer of 8 bytes";
+        let wrong =
+            || self.format(VERSIONS, FormatFault::Attribute { name: DATA_VERSION, expected });
+        let TypeClass::Integer { order: ByteOrder::Little, .. } = described.class else {
+            return Err(wrong());
+        };
         let bytes = h5a::read(&lock, &attribute).map_err(self.library(VERSIONS))?;
-        let expected = "an integer of 8 bytes";
-        let fault = FormatFault::Attribute { name: DATA_VERSION, expected };
-        let bytes = bytes.try_into().map_err(|_| self.format(VERSIONS, fault))?;
+        let bytes = bytes.try_into().map_err(|_| wrong())?;
         Ok(i64::from_le_bytes(bytes))
     }
 
@@ -252,6 +264,14 @@ impl VersionedFile {
     /// Number of the file's format (format-v4.md, "Tree").
     pub fn data_version(&self) -> i64 {
         self.inner.data_version
+    }
+
+    /// Version of the libhdf5 that runs, as (major, minor, release).
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn libhdf5_version(&self) -> Result<(u32, u32, u32), Error> {
+        h5strata_ffi::h5::version(&h5strata_ffi::lock()).map_err(self.inner.library("/"))
     }
 
     /// What reading has cost so far.

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use h5strata_ffi::h5o::ObjectKind;
 use h5strata_ffi::id::Group;
-use h5strata_ffi::{h5g, h5l, h5o};
+use h5strata_ffi::{Lock, h5g, h5l, h5o};
 
 use super::attribute::{Attribute, read_attributes};
 use super::dataset::Dataset;
@@ -150,7 +150,11 @@ impl Version {
             // Only ordinary names: `..` is an ordinary name to HDF5, and "." would be the version itself.
             let exists = !path.is_empty()
                 && path.split('/').all(|part| !part.is_empty() && part != ".")
-                && h5l::exists(&lock, &self.inner.group, path).map_err(self.library(path))?;
+                && match h5l::exists(&lock, &self.inner.group, path) {
+                    // libhdf5 fails where a path goes on below what is no group.
+                    Err(_) if self.is_below_dataset(&lock, path) => false,
+                    exists => exists.map_err(self.library(path))?,
+                };
             if exists {
                 let object = h5o::object(&lock, &self.inner.group, path);
                 Some(object.map_err(self.library(path))?.kind)
@@ -176,6 +180,13 @@ impl Version {
             EntryKind::Dataset => Dataset::open(Arc::clone(&self.inner), path),
             EntryKind::Group => Err(self.wrong_kind(path, "dataset")),
         }
+    }
+
+    fn is_below_dataset(&self, lock: &Lock, path: &str) -> bool {
+        path.match_indices('/').any(|(end, _)| {
+            let above = h5o::object(lock, &self.inner.group, &path[..end]);
+            above.is_ok_and(|object| object.kind == ObjectKind::Dataset)
+        })
     }
 
     fn collect(&self, path: &str, depth: usize, entries: &mut Vec<Entry>) -> Result<(), Error> {
