@@ -1,0 +1,293 @@
+//! Broken files and wrong requests give typed errors that say where: never a panic, never silent fill.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by a panic, and its numbers are small"
+)]
+
+use std::path::{Path, PathBuf};
+
+use h5strata::store::{DataVersionReason, DatasetFault, FormatFault};
+use h5strata::{Dataset, Error, OpenOptions, RawPath, Selection, VersionedFile};
+
+mod support;
+
+use support::answers::{BrokenFile, Call};
+use support::made;
+use support::values::Values;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Makes the call that must fail; a read that succeeds gives its digest.
+fn call(path: &Path, row: &BrokenFile, options: &OpenOptions) -> Result<Option<String>, Error> {
+    let file = options.open(path)?;
+    let version = || file.version(row.version.as_deref().unwrap_or_default());
+    let dataset = || version()?.dataset(row.dataset.as_deref().unwrap_or_default());
+    match row.call {
+        Call::Open => Ok(None),
+        Call::Version => version().map(|_| None),
+        Call::Current => file.current().map(|_| None),
+        // Any step to a parent that does not exist: by its name, or with the whole history.
+        Call::Parent => {
+            let parent = version()?.parent()?;
+            file.versions()?;
+            Ok(parent)
+        }
+        Call::History => file.versions().map(|_| None),
+        Call::Shape => dataset().map(|_| None),
+        Call::Read => Values::whole(&dataset()?).map(|values| Some(values.sha256())),
+    }
+}
+
+#[test]
+fn every_broken_file_gives_its_error() -> Outcome {
+    let mut wrong = Vec::new();
+    for (path, row) in made::broken_files()? {
+        if row.file == STORED_TYPE_DIFFERS {
+            continue;
+        }
+        for raw_path in [RawPath::Auto, RawPath::Library] {
+            match call(&path, &row, &OpenOptions::new().raw_path(raw_path)) {
+                Ok(digest) if digest.is_some() && digest == row.or_sha256 => {}
+                Ok(_) => {
+                    wrong.push(format!("{}, {raw_path:?}: no error: {}", row.file, row.broken))
+                }
+                Err(error) => {
+                    let said = error.to_string().to_lowercase();
+                    let names = [Some(&row.file), row.version.as_ref(), row.dataset.as_ref()];
+                    let says = names.into_iter().flatten().chain(&row.says);
+                    let unsaid: Vec<_> =
+                        says.filter(|text| !said.contains(&text.to_lowercase())).collect();
+                    if !unsaid.is_empty() {
+                        wrong.push(format!("{raw_path:?}: {error}\n    lacks {unsaid:?}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+/// A dataset whose elements are stored as another type than it says: they are read as what they are.
+const STORED_TYPE_DIFFERS: &str = "raw-data-of-another-type.h5";
+
+#[test]
+fn elements_have_the_type_they_are_stored_with() -> Outcome {
+    let path = made::folder()?.join("broken").join(STORED_TYPE_DIFFERS);
+    let dataset = VersionedFile::open(path)?.version("bad")?.dataset("data")?;
+    assert_eq!(dataset.dtype().to_string(), "<f8");
+    let expected: Vec<f64> = (0..10).map(f64::from).collect();
+    assert_eq!(dataset.read::<f64>(..)?.into_raw_vec_and_offset().0, expected);
+    assert!(dataset.read::<i32>(..).is_err());
+    Ok(())
+}
+
+#[test]
+fn what_is_sound_in_a_broken_file_stays_readable() -> Outcome {
+    let values: Vec<i32> = (0..10).collect();
+    for (path, row) in made::broken_files()? {
+        if matches!(row.call, Call::Open) {
+            continue;
+        }
+        let sound = VersionedFile::open(&path)?.version("sound")?.dataset("intact")?;
+        assert_eq!(sound.read::<i32>(..)?.into_raw_vec_and_offset().0, values, "{}", row.file);
+    }
+    Ok(())
+}
+
+fn panel() -> Result<(VersionedFile, Dataset), Box<dyn std::error::Error>> {
+    let file = VersionedFile::open(made::file("libver-latest")?.path)?;
+    let cube = file.version("r1")?.dataset("grid/deep/cube")?;
+    Ok((file, cube))
+}
+
+#[test]
+fn a_missing_file_is_told_in_the_systems_words() {
+    let error = VersionedFile::open("no/such/file.h5").unwrap_err();
+    assert!(
+        matches!(&error, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    );
+    assert!(error.to_string().contains("no/such/file.h5"), "{error}");
+    let error = VersionedFile::open(std::env::temp_dir()).unwrap_err();
+    assert!(error.to_string().contains(&*std::env::temp_dir().to_string_lossy()), "{error}");
+}
+
+#[test]
+fn an_unknown_version_is_answered_with_the_names_there_are() -> Outcome {
+    let file = VersionedFile::open(made::file("names")?.path)?;
+    for (asked, expected) in [("2026-11-31", "did you mean \"2026-11-30\"?"), ("q", "there are ")] {
+        let error = file.version(asked).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("names.h5") && said.contains(expected), "{said}");
+        match error {
+            Error::UnknownVersion { version, known, .. } => {
+                assert_eq!((version.as_str(), known.len()), (asked, 8));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    for no_name in ["", ".", "..", "__first_version__", "0/grp", "/0", "/"] {
+        let outcome = file.version(no_name);
+        assert!(matches!(outcome, Err(Error::UnknownVersion { .. })), "{no_name:?}: {outcome:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_unknown_dataset_is_answered_with_the_nearest_path() -> Outcome {
+    let (file, _) = panel()?;
+    let version = file.version("r1")?;
+    let error = version.dataset("grid/deep/cub").unwrap_err();
+    let said = error.to_string();
+    assert!(said.contains("version \"r1\""), "{said}");
+    assert!(said.contains("did you mean \"grid/deep/cube\"?"), "{said}");
+    for no_path in ["", "/", ".", "..", "grid/.", "grid//deep", "line/x", "../r0/line"] {
+        let outcome = version.dataset(no_path);
+        assert!(matches!(outcome, Err(Error::UnknownObject { .. })), "{no_path:?}: {outcome:?}");
+    }
+    assert!(matches!(version.dataset("grid/deep"), Err(Error::WrongKind { .. })));
+    assert!(matches!(version.entries_below("line"), Err(Error::WrongKind { .. })));
+    assert_eq!(version.dataset("/grid/deep/cube/")?.path(), "grid/deep/cube");
+    Ok(())
+}
+
+/// The fault of a dataset, after a check that the message says where it is.
+fn fault<T: std::fmt::Debug>(outcome: Result<T, Error>) -> DatasetFault {
+    let error = outcome.unwrap_err();
+    let said = error.to_string();
+    for place in ["libver-latest.h5", "version \"r1\"", "dataset \"grid/deep/cube\""] {
+        assert!(said.contains(place), "{said}");
+    }
+    match error {
+        Error::Dataset { fault, .. } => *fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn selections_that_do_not_fit_are_errors() -> Outcome {
+    let (_, cube) = panel()?;
+    assert_eq!(cube.shape(), [6, 9, 7]);
+    for text in
+        ["0, 0, 0, 0", "6", "-7", "0, [0, 9]", "0, [-10]", ":, :, 7", "::0", "[True, False]"]
+    {
+        let selection: Selection = text.parse()?;
+        let found = fault(cube.read_bytes(&selection));
+        assert!(matches!(found, DatasetFault::Plan(_)), "{text}: {found:?}");
+    }
+    let mask = Selection::mask(&[2, 2], vec![true; 4])?;
+    assert!(matches!(fault(cube.read_bytes(&mask)), DatasetFault::Plan(_)));
+    assert!(Selection::mask(&[2, 2], vec![true; 5]).is_err());
+    for points in [vec![0, 0], vec![0, 0, 7], vec![-7, 0, 0]] {
+        assert!(matches!(fault(cube.read_points::<f64>(&points)), DatasetFault::Plan(_)));
+    }
+    Ok(())
+}
+
+#[test]
+fn a_destination_must_have_exactly_the_results_size() -> Outcome {
+    let (_, cube) = panel()?;
+    let selection: Selection = "0, :2".parse()?;
+    for bytes in [0, 14 * 8 - 1, 14 * 8 + 1] {
+        let found = fault(cube.read_into(&selection, &mut vec![0; bytes]));
+        assert!(matches!(found, DatasetFault::Buffer(_)), "{found:?}");
+    }
+    cube.read_into(&selection, &mut [0; 14 * 8])?;
+    Ok(())
+}
+
+#[test]
+fn elements_are_not_read_as_another_type() -> Outcome {
+    let (file, cube) = panel()?;
+    assert!(matches!(fault(cube.read::<f32>(..)), DatasetFault::Type { .. }));
+    assert!(matches!(fault(cube.read::<i64>(..)), DatasetFault::Type { .. }));
+    assert!(matches!(fault(cube.read_strings(..)), DatasetFault::Type { .. }));
+    let texts = file.version("r1")?.dataset("texts")?;
+    assert!(texts.read_bytes(&Selection::all()).is_err());
+    assert!(texts.read::<u8>(..).is_err());
+    Ok(())
+}
+
+fn broken(name: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    Ok(made::folder()?.join(format!("broken/{name}.h5")))
+}
+
+#[test]
+fn formats_with_wrong_hashes_are_read_only_when_asked() -> Outcome {
+    for number in [2, 3] {
+        let path = broken(&format!("data-version-{number}"))?;
+        let refused = VersionedFile::open(&path).unwrap_err();
+        assert!(matches!(
+            refused,
+            Error::DataVersion { found, reason: DataVersionReason::WrongHashes, .. } if found == number
+        ));
+        let file = OpenOptions::new().accept_wrong_hashes(true).open(&path)?;
+        assert_eq!(file.data_version(), number);
+        let values = file.version("sound")?.dataset("intact")?.read::<i32>(..)?;
+        assert_eq!(values.into_raw_vec_and_offset().0, (0..10).collect::<Vec<_>>());
+    }
+    let accepting = OpenOptions::new().accept_wrong_hashes(true);
+    for (number, reason) in [
+        (5, DataVersionReason::TooNew),
+        (0, DataVersionReason::Unknown),
+        (-4, DataVersionReason::Unknown),
+    ] {
+        let error = accepting.open(broken(&format!("data-version-{number}"))?).unwrap_err();
+        assert!(
+            matches!(error, Error::DataVersion { found, reason: why, .. } if (found, why) == (number, reason))
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn histories_that_are_not_whole_are_errors_and_versions_still_read() -> Outcome {
+    let format = |error: Error| match error {
+        Error::Format { fault, .. } => fault,
+        other => panic!("{other:?}"),
+    };
+    let file = VersionedFile::open(broken("dangling-parent")?)?;
+    let fault = format(file.versions().unwrap_err());
+    assert_eq!(fault, FormatFault::DanglingParent { parent: "nowhere".into() });
+    assert!(matches!(file.back(1), Err(Error::UnknownVersion { .. } | Error::Format { .. })));
+
+    for cyclic in ["cyclic-parents", "own-parent"] {
+        let file = VersionedFile::open(broken(cyclic)?)?;
+        assert_eq!(format(file.versions().unwrap_err()), FormatFault::CyclicParents);
+        assert_eq!(file.back(0)?.name(), "bad");
+        assert!(file.back(u64::MAX).is_err());
+    }
+
+    let file = VersionedFile::open(broken("current-version-missing")?)?;
+    let fault = format(file.current().unwrap_err());
+    assert_eq!(fault, FormatFault::DanglingCurrent { version: "nowhere".into() });
+    assert_eq!(file.versions()?.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn what_a_stopped_writer_left_is_no_version() -> Outcome {
+    let file = VersionedFile::open(broken("not-committed")?)?;
+    assert!(matches!(file.version("bad"), Err(Error::NotCommitted { .. })));
+    let names: Vec<_> = file.versions()?.iter().map(|version| version.name.as_str()).collect();
+    assert_eq!(names, ["sound"]);
+
+    let file = VersionedFile::open(made::file("failed-stage")?.path)?;
+    let data = file.current()?.dataset("data")?;
+    assert_eq!(data.read::<i64>("2:4".parse::<Selection>()?)?.into_raw_vec_and_offset().0, [2, 3]);
+    Ok(())
+}
+
+#[test]
+fn a_file_without_versions_says_so() -> Outcome {
+    let file = VersionedFile::open(made::file("no-versions")?.path)?;
+    assert!(matches!(file.current(), Err(Error::NoVersions { .. })));
+    assert!(matches!(file.back(0), Err(Error::NoVersions { .. })));
+    assert!(matches!(file.at(chrono::Utc::now()), Err(Error::NoVersions { .. })));
+    assert!(file.versions()?.is_empty());
+    Ok(())
+}
