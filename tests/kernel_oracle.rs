@@ -1,4 +1,12 @@
 //! Copy and fill against a dense array: every selection, element size and thread count.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by a panic, and its numbers are small"
+)]
 
 use bumpalo::Bump;
 use h5strata::kernel::{Destination, KernelError, Run};

@@ -1,60 +1,21 @@
 //! The planner against a naive oracle: every selected element once, in chunk order, nothing else.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by a panic, and its numbers are small"
+)]
 
 use bumpalo::Bump;
-use h5strata::selection::AxisSelection;
 use h5strata::{ReadPlan, Selection};
 use proptest::prelude::*;
 
 #[path = "support/pieces.rs"]
 mod support;
 
-use support::{axis_selection, pairs, shape_and_chunk};
-
-/// Elements along one axis that a selection names, one at a time.
-fn naive_axis(selection: &AxisSelection, size: i64) -> Vec<i64> {
-    match selection {
-        AxisSelection::Index(index) => vec![index.rem_euclid(size)],
-        AxisSelection::Slice { start, stop, step } => {
-            let bound = |bound: i64| if bound < 0 { bound + size } else { bound };
-            let mut element = match start {
-                Some(start) if *step > 0 => bound(*start).max(0),
-                Some(start) => bound(*start).min(size - 1),
-                None if *step > 0 => 0,
-                None => size - 1,
-            };
-            let mut elements = Vec::new();
-            let before_stop = |element: i64| match stop {
-                Some(stop) if *step > 0 => element < bound(*stop),
-                Some(stop) => element > bound(*stop),
-                None => true,
-            };
-            while (0..size).contains(&element) && before_stop(element) {
-                elements.push(element);
-                element += step;
-            }
-            elements
-        }
-        AxisSelection::Indices(indices) => indices.iter().map(|i| i.rem_euclid(size)).collect(),
-        AxisSelection::Mask(mask) => (0..size).filter(|&i| mask[i as usize]).collect(),
-        _ => unreachable!("the strategies make no other kinds"),
-    }
-}
-
-/// Every coordinate of the selection in the order of the result.
-fn naive_product(axes: &[Vec<i64>]) -> Vec<Vec<u64>> {
-    axes.iter().fold(vec![Vec::new()], |product, axis| {
-        product
-            .iter()
-            .flat_map(|prefix| {
-                axis.iter().map(move |&index| {
-                    let mut coordinate = prefix.clone();
-                    coordinate.push(index as u64);
-                    coordinate
-                })
-            })
-            .collect()
-    })
-}
+use support::{axis_selection, naive_axis, naive_product, pairs, shape_and_chunk};
 
 fn check(selection: &Selection, shape: &[u64], chunk: &[u64], expected: &[Vec<u64>]) {
     let arena = Bump::new();

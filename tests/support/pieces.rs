@@ -1,4 +1,6 @@
-//! Pieces as plain pairs, and strategies for selections, for the oracles of planner and kernel.
+//! Pieces as plain pairs, strategies for selections and what they mean one element at a time: for the oracles of
+//! planner, kernel and reads.
+#![allow(dead_code, reason = "compiled into several test binaries, and each of them uses a part")]
 
 use h5strata::plan::Piece;
 use h5strata::selection::AxisSelection;
@@ -19,6 +21,52 @@ pub(crate) fn pairs(piece: &Piece<'_>) -> Vec<(u64, u64)> {
             .map(|(nth, k)| (offset + k, position + nth as u64))
             .collect(),
     }
+}
+
+/// Elements along one axis that a selection names, one at a time.
+pub(crate) fn naive_axis(selection: &AxisSelection, size: i64) -> Vec<i64> {
+    match selection {
+        AxisSelection::Index(index) => vec![index.rem_euclid(size)],
+        AxisSelection::Slice { start, stop, step } => {
+            let bound = |bound: i64| if bound < 0 { bound + size } else { bound };
+            let mut element = match start {
+                Some(start) if *step > 0 => bound(*start).max(0),
+                Some(start) => bound(*start).min(size - 1),
+                None if *step > 0 => 0,
+                None => size - 1,
+            };
+            let mut elements = Vec::new();
+            let before_stop = |element: i64| match stop {
+                Some(stop) if *step > 0 => element < bound(*stop),
+                Some(stop) => element > bound(*stop),
+                None => true,
+            };
+            while (0..size).contains(&element) && before_stop(element) {
+                elements.push(element);
+                element += step;
+            }
+            elements
+        }
+        AxisSelection::Indices(indices) => indices.iter().map(|i| i.rem_euclid(size)).collect(),
+        AxisSelection::Mask(mask) => (0..size).filter(|&i| mask[i as usize]).collect(),
+        _ => unreachable!("the strategies make no other kinds"),
+    }
+}
+
+/// Every coordinate of the selection in the order of the result.
+pub(crate) fn naive_product(axes: &[Vec<i64>]) -> Vec<Vec<u64>> {
+    axes.iter().fold(vec![Vec::new()], |product, axis| {
+        product
+            .iter()
+            .flat_map(|prefix| {
+                axis.iter().map(move |&index| {
+                    let mut coordinate = prefix.clone();
+                    coordinate.push(index as u64);
+                    coordinate
+                })
+            })
+            .collect()
+    })
 }
 
 /// A selection of one axis of `size` elements, of every kind.

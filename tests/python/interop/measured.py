@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .handmade import Handmade
 from .package import Writer
 from .registry import file
 
@@ -21,3 +22,13 @@ def plain_grids(path: Path) -> None:
     with Writer(path) as writer, writer.stage("r0") as group:
         group.create_dataset("line", data=np.arange(400_000), chunks=(10_000,))
         group.create_dataset("plane", data=np.arange(160_000.0).reshape(400, 400), chunks=(100, 100))
+
+
+@file("ten-thousand-mappings-handmade")
+def ten_thousand_mappings(path: Path) -> None:
+    """A list of mappings of a megabyte over just four stored chunks."""
+    with Handmade(path) as made:
+        made.create("data", "<i4", (2,))
+        stored = [made.append("data", np.array([number, -number], "<i4")) for number in range(1, 5)]
+        made.version("r0")
+        made.link("r0", "data", (20_000,), {(index,): stored[index % 4] for index in range(10_000)})

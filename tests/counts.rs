@@ -1,0 +1,225 @@
+//! What a read costs: positional reads, bytes, calls of libhdf5, allocations.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "a test fails by a panic, and its numbers are small"
+)]
+
+use bumpalo::Bump;
+use h5strata::plan::{GROUP_BYTES, PICK_BYTES};
+use h5strata::raw::IoCounts;
+use h5strata::selection::AxisSelection;
+use h5strata::{Dataset, OpenOptions, RawPath, ReadPlan, Selection, VersionedFile};
+
+#[path = "support/heap.rs"]
+mod heap;
+mod support;
+
+use heap::CountingHeap;
+use support::made;
+use support::values::Numbers;
+
+#[global_allocator]
+static HEAP: CountingHeap = CountingHeap;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn open(name: &str, path: RawPath) -> Result<VersionedFile, Box<dyn std::error::Error>> {
+    // One thread: what is read at once does not depend on how the work is shared.
+    Ok(OpenOptions::new().threads(1).raw_path(path).open(made::file(name)?.path)?)
+}
+
+/// A dataset of version "r0" whose chunk map and chunk addresses are known, so that reads cost just chunks.
+fn warm(name: &str, path: &str) -> Result<(VersionedFile, Dataset), Box<dyn std::error::Error>> {
+    let file = open(name, RawPath::Auto)?;
+    let dataset = file.version("r0")?.dataset(path)?;
+    dataset.chunk_map()?;
+    dataset.stored_chunks()?;
+    Ok((file, dataset))
+}
+
+/// What `read` adds to the counts.
+fn cost<T>(file: &VersionedFile, read: impl FnOnce() -> T) -> (T, IoCounts) {
+    let before = file.io_counts();
+    let outcome = read();
+    let after = file.io_counts();
+    let counts = IoCounts {
+        preads: after.preads - before.preads,
+        bytes: after.bytes - before.bytes,
+        library_reads: after.library_reads - before.library_reads,
+    };
+    (outcome, counts)
+}
+
+fn cost_of(file: &VersionedFile, dataset: &Dataset, text: &str) -> IoCounts {
+    let selection: Selection = text.parse().unwrap();
+    let (values, counts) = cost(file, || dataset.read_bytes(&selection));
+    values.unwrap();
+    counts
+}
+
+#[test]
+fn of_thin_data_in_high_chunks_only_the_data_is_read() -> Outcome {
+    let (file, dataset) = warm("thin-chunks", "data")?;
+    assert_eq!(dataset.chunk_count(), 50);
+    // Three rows of nine elements of each chunk of 64,800 bytes.
+    let counts = cost_of(&file, &dataset, "...");
+    assert_eq!(counts, IoCounts { preads: 50, bytes: 50 * 216, library_reads: 0 });
+    let counts = cost_of(&file, &dataset, "1, 4, 7");
+    assert_eq!(counts, IoCounts { preads: 1, bytes: 8, library_reads: 0 });
+    Ok(())
+}
+
+#[test]
+fn one_element_costs_the_same_however_many_mappings_there_are() -> Outcome {
+    let file = open("ten-thousand-mappings-handmade", RawPath::Auto)?;
+    let version = file.version("r0")?;
+    for (element, expected) in [(0, 1), (9_999, -4), (19_998, 4)] {
+        let (value, counts) = cost(&file, || {
+            version.dataset("data")?.read::<i32>(Selection::axes([AxisSelection::Index(element)]))
+        });
+        assert_eq!(value?[[]], expected, "{element}");
+        assert!(counts.preads <= 10 && counts.bytes <= 8 << 10, "{counts:?}");
+    }
+    // The list itself is larger by far.
+    let (map, counts) =
+        cost(&file, || version.dataset("data")?.chunk_map().map(|map| map.stored()));
+    assert_eq!(map?, 10_000);
+    assert!(counts.bytes > 500_000, "{counts:?}");
+    Ok(())
+}
+
+#[test]
+fn many_single_reads_decode_the_list_once() -> Outcome {
+    let file = open("ten-thousand-mappings-handmade", RawPath::Auto)?;
+    let dataset = file.version("r0")?.dataset("data")?;
+    let (_, counts) = cost(&file, || {
+        for element in 0..2_000 {
+            dataset.read::<i32>(Selection::axes([AxisSelection::Index(element)])).unwrap();
+        }
+    });
+    // Some hundred look-ups, the list, and a read an element.
+    assert!(counts.preads <= 4_000 && counts.bytes <= 4 << 20, "{counts:?}");
+    Ok(())
+}
+
+#[test]
+fn neighbours_in_the_file_are_read_at_once() -> Outcome {
+    let (file, line) = warm("plain-grids", "line")?;
+    let counts = cost_of(&file, &line, "...");
+    assert_eq!((counts.bytes, counts.library_reads), (3_200_000, 0));
+    assert!(counts.preads <= 10, "{counts:?}");
+    let counts = cost_of(&file, &line, "15000:15100");
+    assert_eq!(counts, IoCounts { preads: 1, bytes: 800, library_reads: 0 });
+    Ok(())
+}
+
+#[test]
+fn a_row_and_a_column_cost_one_read_a_chunk() -> Outcome {
+    let (file, plane) = warm("plain-grids", "plane")?;
+    let row = cost_of(&file, &plane, "150");
+    assert_eq!(row, IoCounts { preads: 4, bytes: 4 * 800, library_reads: 0 });
+    // From the first to the last needed byte of each chunk: rows are too near to be skipped.
+    let column = cost_of(&file, &plane, ":, 150");
+    assert_eq!(column, IoCounts { preads: 4, bytes: 4 * (99 * 800 + 8), library_reads: 0 });
+    Ok(())
+}
+
+#[test]
+fn each_compressed_chunk_is_read_once_whatever_the_stride() -> Outcome {
+    let (file, data) = warm("report-strided", "data")?;
+    let chunks = data.stored_chunks()?;
+    let stored: u64 = chunks.iter().map(|chunk| chunk.size).sum();
+    for text in ["...", "::10", "::-999", "[99999, 0, 50000, 0]"] {
+        let counts = cost_of(&file, &data, text);
+        assert!(counts.preads <= chunks.len() as u64, "{text}: {counts:?}");
+        // Small gaps between chunks may be read along.
+        assert!(counts.bytes <= stored + stored / 4, "{text}: {counts:?} of {stored}");
+        assert_eq!(counts.library_reads, 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_librarys_way_costs_one_call_a_chunk() -> Outcome {
+    for (text, calls) in [("...", 16), ("150", 4), ("0, 0", 1), ("5:5", 0)] {
+        let file = open("plain-grids", RawPath::Library)?;
+        let plane = file.version("r0")?.dataset("plane")?;
+        plane.chunk_map()?;
+        let counts = cost_of(&file, &plane, text);
+        assert_eq!(counts, IoCounts { preads: 0, bytes: 0, library_reads: calls }, "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn nothing_is_read_for_nothing() -> Outcome {
+    let (file, line) = warm("plain-grids", "line")?;
+    for text in ["5:5", "[]", "10:0"] {
+        assert_eq!(cost_of(&file, &line, text), IoCounts::default(), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn planning_slices_allocates_nothing_at_any_rank() {
+    for rank in 1..=h5strata::dims::MAX_RANK {
+        // Up to two chunks an axis, but not too many in all.
+        let shape: Vec<u64> = (0..rank).map(|axis| if axis < 10 { 5 } else { 2 }).collect();
+        let chunk: Vec<u64> = shape.iter().map(|_| 3).collect();
+        let axes = (0..rank).map(|axis| match axis % 4 {
+            0 => AxisSelection::ALL,
+            1 => AxisSelection::Slice { start: None, stop: None, step: -2 },
+            2 => AxisSelection::Index(-1),
+            _ => AxisSelection::Slice { start: Some(1), stop: Some(4), step: 3 },
+        });
+        let selection = Selection::axes(axes);
+        let arena = Bump::new();
+        let (transfers, allocations) = CountingHeap::allocations(|| {
+            let plan = ReadPlan::new(&selection, &shape, &chunk, &arena).unwrap();
+            let (mut transfers, mut count) = (plan.transfers(), 0);
+            while transfers.advance().is_some() {
+                count += 1;
+            }
+            assert_eq!(count, plan.len());
+            count
+        });
+        assert!(transfers > 0, "rank {rank}");
+        assert_eq!((allocations, arena.allocated_bytes()), (0, 0), "rank {rank}");
+    }
+}
+
+/// Plans in an arena of `bytes`; returns how often more memory was asked for.
+fn allocations_in(bytes: usize, selection: &Selection, shape: &[u64], chunk: &[u64]) -> u64 {
+    let arena = Bump::with_capacity(bytes);
+    CountingHeap::allocations(|| {
+        let plan = ReadPlan::new(selection, shape, chunk, &arena).unwrap();
+        let mut transfers = plan.transfers();
+        while transfers.advance().is_some() {}
+    })
+    .1
+}
+
+#[test]
+fn an_arena_of_the_documented_size_is_enough() {
+    let mut numbers = Numbers(1);
+    for count in [0_usize, 1, 10, 1_000, 100_000] {
+        let touched = count.min(1_000);
+        let random: Vec<i64> = (0..count).map(|_| numbers.below(100_000) as i64).collect();
+        let indices = Selection::axes([AxisSelection::Indices(random.clone())]);
+        let bytes = count * PICK_BYTES + touched * GROUP_BYTES;
+        assert_eq!(allocations_in(bytes, &indices, &[100_000], &[100]), 0, "{count} indices");
+        let points = Selection::points(1, random).unwrap();
+        assert_eq!(allocations_in(bytes, &points, &[100_000], &[100]), 0, "{count} points");
+    }
+    // Masks: their chunks alone.
+    let mask = (0..100_000).map(|_| numbers.below(3) == 0).collect();
+    let mask = Selection::axes([AxisSelection::Mask(mask)]);
+    assert_eq!(allocations_in(1_000 * GROUP_BYTES, &mask, &[100_000], &[100]), 0);
+    // The measure is able to fail.
+    let many = Selection::axes([AxisSelection::Indices((0..100_000).collect())]);
+    assert!(allocations_in(1_000, &many, &[100_000], &[100]) > 0);
+}
