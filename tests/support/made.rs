@@ -102,11 +102,25 @@ pub(crate) fn folder() -> Result<PathBuf, SupportError> {
     Ok(known.insert(folder).clone())
 }
 
+/// Writes the file of `tests/python/make_large.py`, which has no answers beside it.
+///
+/// # Errors
+/// [`SupportError::NoPython`], [`SupportError::CommandFailed`].
+pub(crate) fn large(path: &Path) -> Result<(), SupportError> {
+    run(script("make_large.py")?.arg(path)).map(|_| ())
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/make_files.py");
-    // No byte code: the script's folder is part of the source tree.
-    run(Command::new(python()?).arg("-B").arg(script).arg(test_files()).args(files))
+    run(script("make_files.py")?.arg(test_files()).args(files))
+}
+
+/// A call of one of the scripts.
+fn script(name: &str) -> Result<Command, SupportError> {
+    let mut command = Command::new(python()?);
+    // No byte code: the scripts' folder is part of the source tree.
+    command.arg("-B").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(name));
+    Ok(command)
 }
 
 /// The Python interpreter of the project's virtual environment, or the one that `H5STRATA_PYTHON` names.
