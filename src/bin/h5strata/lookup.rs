@@ -1,0 +1,82 @@
+//! Files and versions as the command line names them.
+
+use std::path::Path;
+
+use h5strata::store::parse_time;
+use h5strata::{OpenOptions, RawPath, Version, VersionedFile};
+
+use crate::args::{Global, RawPathChoice, VersionArg};
+use crate::failure::{Failure, Reporter};
+
+/// Opens a file for reading.
+pub(crate) fn open(
+    path: &Path,
+    global: &Global,
+    reporter: &Reporter,
+) -> Result<VersionedFile, Failure> {
+    let file = OpenOptions::new()
+        .threads(global.threads.unwrap_or(0))
+        .accept_wrong_hashes(global.accept_wrong_hashes)
+        .raw_path(match global.raw_path {
+            RawPathChoice::Auto => RawPath::Auto,
+            RawPathChoice::Library => RawPath::Library,
+        })
+        .open(path)?;
+    if matches!(file.data_version(), 2 | 3) {
+        reporter.warning(&format_args!(
+            "{}: data_version {}: strings of variable length may be wrong: versions committed after a hash \
+             table was made can hold chunks of other data",
+            path.display(),
+            file.data_version()
+        ));
+    }
+    Ok(file)
+}
+
+/// How a version is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Spec<'t> {
+    Name(&'t str),
+    Back(u64),
+    Time(chrono::DateTime<chrono::Utc>),
+}
+
+impl<'t> Spec<'t> {
+    /// `@0`, `@-2`, `@TIME`; all else is a name.
+    fn parse(text: &'t str) -> Self {
+        let Some(spec) = text.strip_prefix('@') else { return Self::Name(text) };
+        let digits = spec.strip_prefix('-').or((spec == "0").then_some(spec));
+        if let Some(back) = digits.and_then(|digits| digits.parse().ok()) {
+            return Self::Back(back);
+        }
+        parse_time(spec).map_or(Self::Name(text), Self::Time)
+    }
+}
+
+/// The version that was asked for; the current one if none was.
+pub(crate) fn version(file: &VersionedFile, arg: &VersionArg) -> Result<Version, Failure> {
+    let version = match arg.version.as_deref().map(Spec::parse) {
+        None => file.current(),
+        Some(Spec::Name(name)) => file.version(name),
+        Some(Spec::Back(back)) => file.back(back),
+        Some(Spec::Time(time)) => file.at(time),
+    };
+    Ok(version?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_names_steps_back_or_times() {
+        assert_eq!(Spec::parse("2026-11-30"), Spec::Name("2026-11-30"));
+        assert_eq!(Spec::parse("@0"), Spec::Back(0));
+        assert_eq!(Spec::parse("@-2"), Spec::Back(2));
+        assert!(matches!(Spec::parse("@2026-11-30T12:00:00Z"), Spec::Time(_)));
+        assert!(matches!(Spec::parse("@2026-11-30"), Spec::Time(_)));
+        for name in ["@", "@2", "@-", "@-x", "@home", "-2", ""] {
+            assert_eq!(Spec::parse(name), Spec::Name(name), "{name}");
+        }
+    }
+}

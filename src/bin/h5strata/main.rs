@@ -1,0 +1,29 @@
+//! `h5strata`: lists and reads versioned arrays in HDF5 files.
+
+mod args;
+mod commands;
+mod failure;
+mod lookup;
+mod output;
+mod read;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use failure::Reporter;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut reporter = Reporter::default();
+    let outcome = match &cli.command {
+        Command::Log(args) => commands::log::run(args, &cli.global, &mut reporter),
+        Command::Ls(args) => commands::ls::run(args, &cli.global, &mut reporter),
+        Command::Info(args) => commands::info::run(args, &cli.global, &mut reporter),
+        Command::Read(args) => commands::read::run(args, &cli.global, &mut reporter),
+        Command::Digest(args) => commands::digest::run(args, &cli.global, &mut reporter),
+    };
+    reporter.finish(outcome)
+}

@@ -1,0 +1,47 @@
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A read that is done sooner shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// What the bar shows.
+const TEMPLATE: &str = "{prefix} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} to go";
+
+/// How far a read has come: a bar on standard error, if that is a terminal and the read takes long.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    appears: Option<Instant>,
+}
+
+impl Progress {
+    /// A bar for `total` bytes.
+    pub(crate) fn new(label: String, total: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template(TEMPLATE)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .progress_chars("=> ");
+        bar.set_style(style);
+        bar.set_prefix(label);
+        let appears = stderr().is_terminal().then(|| Instant::now() + PATIENCE);
+        Self { bar, appears }
+    }
+
+    /// Tells of bytes that have been read.
+    pub(crate) fn advance(&mut self, bytes: u64) {
+        if self.appears.is_some_and(|time| Instant::now() >= time) {
+            self.appears = None;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.bar.inc(bytes);
+    }
+}
+
+/// The bar leaves no trace.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
