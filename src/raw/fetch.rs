@@ -9,6 +9,7 @@ use super::raw_data::{RawData, RawPath};
 use super::recent::RecentChunks;
 use super::serve::Server;
 use super::table::{ChunkTable, StoredChunk};
+use super::threads::Threads;
 use crate::chunk_map::ChunkMap;
 use crate::dims::{ChunkIndex, RawChunk};
 use crate::kernel::{Batch, Destination};
@@ -16,17 +17,11 @@ use crate::kernel::{Batch, Destination};
 /// Transfers that a thread takes at once, at most: enough to look ahead, few enough to share evenly.
 const BATCH: u64 = 512;
 
+/// Nanoseconds that a positional read of a few bytes takes.
+const READ_CALL: u64 = 1_000;
+
 /// Nanoseconds of work that make a second thread worth its start.
 const PARALLEL: u64 = 200_000;
-
-/// The threads that decode and copy.
-#[derive(Clone, Copy)]
-pub(crate) enum Threads<'t> {
-    /// The process's own pool, one thread a core.
-    Shared,
-    /// A pool of a chosen size.
-    Pool(&'t rayon::ThreadPool),
-}
 
 /// Everything that one read needs but the plan and the buffer.
 pub(crate) struct Fetch<'f> {
@@ -107,10 +102,7 @@ impl Fetch<'_> {
                     work();
                 });
             };
-            match self.threads {
-                Threads::Shared => spread(),
-                Threads::Pool(pool) => pool.install(spread),
-            }
+            self.threads.install(spread);
         }
         failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
@@ -118,16 +110,18 @@ impl Fetch<'_> {
     /// How many threads the work is worth, by a rough estimate of its nanoseconds.
     fn threads_for(&self, destination: &Destination<'_, '_>) -> u64 {
         let plan = destination.plan();
-        let most = match self.threads {
-            Threads::Shared => rayon::current_num_threads(),
-            Threads::Pool(pool) => pool.current_num_threads(),
+        let element_size = self.raw.element_size() as u64;
+        // Bytes read of a chunk, as far as the first one tells, and what a byte costs: decoding takes about
+        // 3 ns, copying from the page cache and to the buffer together a quarter of one.
+        let work_a_chunk = if self.raw.pipeline().is_empty() {
+            let span = plan.transfers().advance().map_or(0..0, |first| first.chunk_span());
+            (span.end - span.start).saturating_mul(element_size) / 8
+        } else {
+            self.raw.chunk_bytes() as u64 * 3
         };
-        let delivered = plan.output_count().saturating_mul(self.raw.element_size() as u64);
-        // A positional read costs about a microsecond, decoding about 3 ns a byte of the chunk.
-        let decoded =
-            if self.raw.pipeline().is_empty() { 0 } else { self.raw.chunk_bytes() as u64 * 3 };
-        let work = plan.len().saturating_mul(1_000 + decoded).saturating_add(delivered / 4);
-        (most as u64).min(work / PARALLEL + 1).min(plan.len()).max(1)
+        let delivered = plan.output_count().saturating_mul(element_size) / 8;
+        let work = plan.len().saturating_mul(READ_CALL + work_a_chunk).saturating_add(delivered);
+        (self.threads.count() as u64).min(work / PARALLEL + 1).min(plan.len()).max(1)
     }
 
     /// A failure of the whole read, told of its first chunk.

@@ -24,10 +24,11 @@ mod recent;
 mod serve;
 mod strings;
 mod table;
+mod threads;
 
 pub use bytes::{FileBytes, IoCounts};
 pub use error::{ReadError, ReadFault};
-pub(crate) use fetch::{Fetch, Threads};
+pub(crate) use fetch::Fetch;
 pub(crate) use library_strings::read_strings_by_library;
 pub use raw_data::{RawData, RawPath};
 pub use strings::StringFault;
@@ -35,3 +36,4 @@ pub(crate) use strings::{
     EMPTY_REFERENCE, FILL_REFERENCE, MAX_REFERENCE, reference_size, resolve_strings,
 };
 pub use table::StoredChunk;
+pub(crate) use threads::Threads;

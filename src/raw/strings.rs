@@ -7,11 +7,14 @@
 
 use rayon::prelude::*;
 
-use super::fetch::Threads;
+use super::threads::Threads;
 use crate::ondisk::{Collection, GlobalHeapId, OndiskError, ReadAt, Superblock};
 
-/// References that one task resolves: enough to make its collection buffer worth it.
-const TASK: usize = 4096;
+/// References that one task resolves at least: each may be a read of its own.
+const SMALLEST_TASK: usize = 128;
+
+/// References that one task resolves at most: enough to make its collection buffer worth it.
+const LARGEST_TASK: usize = 4096;
 
 /// A string that cannot be resolved.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +70,9 @@ pub(crate) fn resolve_strings<T: Send>(
     make: impl Fn(&[u8]) -> Option<T> + Sync,
 ) -> Result<Vec<T>, (usize, StringFault)> {
     let size = reference_size(superblock);
-    let resolve_task = |(task, references): (usize, &[u8])| {
+    let count = references.len() / size;
+    let task = (count / (threads.count() * 4)).clamp(SMALLEST_TASK, LARGEST_TASK);
+    let resolve_task = |(number, references): (usize, &[u8])| {
         let collection = Collection::new();
         let mut resolver = Resolver { file, superblock, fill, collection, at: None };
         let mut values = Vec::with_capacity(references.len() / size);
@@ -75,24 +80,20 @@ pub(crate) fn resolve_strings<T: Send>(
             let value = resolver
                 .resolve(reference)
                 .and_then(|string| make(string).ok_or(StringFault::NotUtf8));
-            values.push(value.map_err(|fault| (task * TASK + position, fault))?);
+            values.push(value.map_err(|fault| (number * task + position, fault))?);
         }
         Ok(values)
     };
-    if references.len() <= TASK * size {
+    if threads.count() == 1 || count <= task {
         return resolve_task((0, references));
     }
-    let resolve_all = || {
+    threads.install(|| {
         let tasks: Result<Vec<Vec<T>>, _> =
-            references.par_chunks(TASK * size).enumerate().map(resolve_task).collect();
-        let mut values = Vec::with_capacity(references.len() / size);
+            references.par_chunks(task * size).enumerate().map(resolve_task).collect();
+        let mut values = Vec::with_capacity(count);
         tasks?.into_iter().for_each(|task| values.extend(task));
         Ok(values)
-    };
-    match threads {
-        Threads::Shared => resolve_all(),
-        Threads::Pool(pool) => pool.install(resolve_all),
-    }
+    })
 }
 
 struct Resolver<'r> {

@@ -53,6 +53,7 @@ pub(super) struct FileInner {
     pub(super) storages: Mutex<HashMap<String, Arc<Storage>>>,
     pub(super) library_reads: AtomicU64,
     pool: Option<rayon::ThreadPool>,
+    one_thread: bool,
     history: OnceLock<History>,
     data_version: i64,
 }
@@ -69,7 +70,8 @@ impl OpenOptions {
         Self::default()
     }
 
-    /// Number of threads that decode and copy; 0 is one a core, in a pool that all files share.
+    /// Number of threads that decode and copy; 0 is one a core, in a pool that all files share, and 1 the
+    /// caller's own.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = (threads > 0).then_some(threads);
@@ -130,13 +132,13 @@ impl OpenOptions {
             None => None,
         };
         let pool = match self.threads {
-            Some(threads) => Some(
+            Some(threads) if threads > 1 => Some(
                 rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
                     .map_err(|source| Error::Threads { file: path.clone(), source })?,
             ),
-            None => None,
+            _ => None,
         };
         let mut inner = FileInner {
             path,
@@ -147,6 +149,7 @@ impl OpenOptions {
             storages: Mutex::new(HashMap::new()),
             library_reads: AtomicU64::new(0),
             pool,
+            one_thread: self.threads == Some(1),
             history: OnceLock::new(),
             data_version: 1,
         };
@@ -172,7 +175,11 @@ impl FileInner {
     }
 
     pub(super) fn threads(&self) -> Threads<'_> {
-        self.pool.as_ref().map_or(Threads::Shared, Threads::Pool)
+        match &self.pool {
+            Some(pool) => Threads::Pool(pool),
+            None if self.one_thread => Threads::One,
+            None => Threads::Shared,
+        }
     }
 
     /// Positional access to the file and its superblock, if there is any.

@@ -1,0 +1,31 @@
+use rayon::ThreadPool;
+
+/// The threads that decode and copy.
+#[derive(Clone, Copy)]
+pub(crate) enum Threads<'t> {
+    /// The caller's own thread alone.
+    One,
+    /// The process's own pool, one thread a core.
+    Shared,
+    /// A pool of a chosen size.
+    Pool(&'t ThreadPool),
+}
+
+impl Threads<'_> {
+    /// How many there are.
+    pub(super) fn count(self) -> usize {
+        match self {
+            Self::One => 1,
+            Self::Shared => rayon::current_num_threads(),
+            Self::Pool(pool) => pool.current_num_threads(),
+        }
+    }
+
+    /// Runs `work` where rayon's calls use these threads.
+    pub(super) fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+        match self {
+            Self::One | Self::Shared => work(),
+            Self::Pool(pool) => pool.install(work),
+        }
+    }
+}
