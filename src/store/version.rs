@@ -44,6 +44,8 @@ pub enum EntryKind {
     Group,
     /// A dataset.
     Dataset,
+    /// Neither: a named type, or a link that leads to no object. [`Version::kind`] tells what is wrong with it.
+    Other,
 }
 
 impl Version {
@@ -100,7 +102,7 @@ impl Version {
             return self.attributes();
         }
         match self.kind(path)? {
-            EntryKind::Group => {
+            EntryKind::Group | EntryKind::Other => {
                 let attributes = read_attributes(&self.inner.group, path, &[]);
                 attributes.map_err(self.library(path))
             }
@@ -139,10 +141,10 @@ impl Version {
         Ok(entries.filter(|e| e.kind == EntryKind::Dataset).map(|e| e.path).collect())
     }
 
-    /// What the object at a path is.
+    /// What the object at a path is: a group or a dataset.
     ///
     /// # Errors
-    /// [`Error::UnknownObject`], [`Error::Library`].
+    /// [`Error::UnknownObject`], [`Error::WrongKind`], [`Error::Library`].
     pub fn kind(&self, path: &str) -> Result<EntryKind, Error> {
         let path = trim(path);
         let kind = {
@@ -178,7 +180,7 @@ impl Version {
         let path = trim(path);
         match self.kind(path)? {
             EntryKind::Dataset => Dataset::open(Arc::clone(&self.inner), path),
-            EntryKind::Group => Err(self.wrong_kind(path, "dataset")),
+            EntryKind::Group | EntryKind::Other => Err(self.wrong_kind(path, "dataset")),
         }
     }
 
@@ -198,7 +200,8 @@ impl Version {
         };
         for name in names {
             let path = if path.is_empty() { name } else { format!("{path}/{name}") };
-            let kind = self.kind(&path)?;
+            // One bad name does not hide the others.
+            let kind = self.kind(&path).unwrap_or(EntryKind::Other);
             entries.push(Entry { path: path.clone(), kind });
             if kind == EntryKind::Group && depth < MAX_DEPTH {
                 self.collect(&path, depth + 1, entries)?;

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Write, stdout};
 
+use h5strata::store::EntryKind;
 use h5strata::{Dataset, Selection, Version};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -41,13 +42,16 @@ pub(crate) fn run(args: &Digest, global: &Global, reporter: &mut Reporter) -> Re
 
 /// Prints a line for each dataset of a version, in order of their paths.
 fn digest_version(version: &Version, json: bool, reporter: &mut Reporter) -> Result<(), Failure> {
-    let mut paths = match version.datasets() {
-        Ok(paths) => paths,
+    let entries = match version.entries() {
+        Ok(entries) => entries.into_iter(),
         Err(error) => {
             reporter.error(&error.into());
             return Ok(());
         }
     };
+    // What is no dataset although it should be one fails when it is opened, and is told of there.
+    let mut paths: Vec<String> =
+        entries.filter(|entry| entry.kind != EntryKind::Group).map(|entry| entry.path).collect();
     paths.sort();
     let mut out = output::screen();
     if !json {

@@ -76,6 +76,12 @@ fn entries(version: &Version, path: Option<&str>) -> Result<Vec<Entry>, Error> {
 fn row(version: &Version, entry: Entry, reporter: &mut Reporter) -> Row {
     match entry.kind {
         EntryKind::Group => Row { path: entry.path, kind: "group", dataset: DatasetRow::default() },
+        EntryKind::Other => {
+            if let Err(error) = version.kind(&entry.path) {
+                reporter.error(&error.into());
+            }
+            Row { path: entry.path, kind: "other", dataset: DatasetRow::default() }
+        }
         EntryKind::Dataset => {
             let dataset = match version.dataset(&entry.path) {
                 Ok(dataset) => describe(&dataset, reporter),

@@ -119,6 +119,8 @@ impl Write for Target {
 /// A new file in the folder of `place`, which goes away unless it is kept.
 fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
     let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::metadata(folder)?;
     let mut builder = Builder::new();
     builder.prefix(".h5strata-").suffix(".part");
     #[cfg(unix)]
@@ -127,7 +129,8 @@ fn temporary_beside(place: &Path) -> io::Result<NamedTempFile> {
         // As any new file: the user's mask takes away what it does.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    let file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    // The temporary name in the error would tell the user nothing.
+    let file = builder.tempfile_in(folder).map_err(|error| io::Error::from(error.kind()))?;
     remember(Some(file.path().to_owned()));
     remove_when_interrupted();
     Ok(file)

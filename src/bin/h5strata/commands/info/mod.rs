@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Info, global: &Global, reporter: &mut Reporter) -> Resu
             let info = dataset::DatasetInfo::new(&dataset, args.chunks, reporter);
             print(&mut out, args.json, &info, |out| info.write(out))
         }
-        EntryKind::Group => {
+        EntryKind::Group | EntryKind::Other => {
             let info = GroupInfo {
                 path: path.trim_matches('/'),
                 kind: "group",
