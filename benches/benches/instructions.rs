@@ -1,5 +1,7 @@
 //! Planning alone, in instructions: the counts that `scripts/check-instructions` guards.
 
+#![expect(missing_docs, reason = "the macros of iai-callgrind make items without them")]
+
 use std::hint::black_box;
 
 use bumpalo::Bump;

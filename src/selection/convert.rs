@@ -67,7 +67,7 @@ mod tests {
         let ResolvedAxis::Strided { start, step, count, .. } = resolved.axes().unwrap()[0] else {
             panic!("a slice resolves to a strided axis")
         };
-        (0..count as i64).map(|k| start as i64 + k * step).collect()
+        (0..count.cast_signed()).map(|k| start.cast_signed() + k * step).collect()
     }
 
     #[test]

@@ -231,13 +231,13 @@ mod tests {
         let resolved = selection.resolve(&[size]).unwrap();
         match resolved.axes().unwrap()[0] {
             ResolvedAxis::Strided { start, step, count, .. } => {
-                (0..count).map(|k| start.wrapping_add_signed(step * k as i64)).collect()
+                (0..count).map(|k| start.wrapping_add_signed(step * k.cast_signed())).collect()
             }
             ResolvedAxis::Indices(indices) => {
                 indices.iter().map(|&index| wrap_index(index, size)).collect()
             }
             ResolvedAxis::Mask { mask, .. } => {
-                (0..size).filter(|&index| mask[index as usize]).collect()
+                (0..size).zip(mask).filter(|(_, chosen)| **chosen).map(|(index, _)| index).collect()
             }
         }
     }
