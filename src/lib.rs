@@ -1,4 +1,33 @@
 //! h5strata: versioned arrays in HDF5 files, fast and safe.
+//!
+//! Reads the files of the Python package versioned-hdf5: any version, any selection, straight from
+//! the stored chunks.
+//!
+//! ```no_run
+//! use h5strata::{Selection, VersionedFile};
+//! use ndarray::{ArrayD, s};
+//!
+//! let file = VersionedFile::open("prices.h5")?;
+//! let close = file.version("2026-11-30")?.dataset("equity/close")?;
+//! let last_year: ArrayD<f64> = close.read(s![-250.., ..;7])?;
+//! let some: ArrayD<f64> = close.read("0:100, [3, 5, 9]".parse::<Selection>()?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How a read goes
+//!
+//! ```text
+//! selection ──► plan ──► chunk map ──► raw chunks ──► codec ──► kernel ──► your buffer
+//! ```
+//!
+//! One direction, one unit of work: a [*transfer*](plan::Transfer), the part of a selection that lies
+//! in one chunk. [`selection`], [`plan`], [`kernel`] and [`codec`] are pure: they need no file. [`ondisk`]
+//! and [`chunk_map`] find which stored chunk stands behind which chunk of a version, [`raw`] brings
+//! the bytes, [`store`] knows the format. libhdf5 is called through the crate `h5strata-ffi` alone,
+//! under its global lock, and never while decoding or copying.
+//!
+//! Shapes and indices count elements from 0, slowest axis first; sizes are bytes where they are said
+//! to be. Everything that is read from a file is checked before it is used.
 
 pub mod chunk_map;
 pub mod codec;

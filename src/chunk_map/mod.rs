@@ -1,7 +1,7 @@
 //! A version's grid of chunks, and the stored chunk behind each.
 //!
 //! A version's dataset is a virtual dataset with one mapping a stored chunk (format-v4.md, "A
-//! version's dataset"). [`VirtualDataset`] reads its extent and finds its list of mappings straight
+//! version's dataset"). A `VirtualDataset` reads its extent and finds its list of mappings straight
 //! from the file, because libhdf5 needs tens of microseconds a mapping to open it. From the list
 //! comes a [`ChunkMap`]: the whole of it, or just the chunks that a small read needs. Every mapping
 //! is checked against the grid and against `raw_data`: what does not fit is an error, never fill.

@@ -24,7 +24,9 @@ def main(arguments: list[str]) -> int:
     with Handmade(Path(arguments[0])) as made:
         made.create("data", "<i8", (CHUNK,), filters=lambda pipeline: pipeline.set_deflate(1))
         made.version("r0")
-        chunk_map = {(number,): made.append_bytes("data", stored[number % DIFFERENT]) for number in range(CHUNKS)}
+        chunk_map: dict[tuple[int, ...], int] = {
+            (number,): made.append_bytes("data", stored[number % DIFFERENT]) for number in range(CHUNKS)
+        }
         made.link("r0", "data", (CHUNK * CHUNKS,), chunk_map)
     return 0
 
