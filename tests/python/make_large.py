@@ -10,6 +10,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+
 from interop.handmade import Handmade
 
 CHUNK, DIFFERENT, CHUNKS = 1 << 17, 4, 200
