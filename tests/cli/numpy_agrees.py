@@ -10,6 +10,7 @@ import csv
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ def check_file(program: Path, folder: Path, path: Path) -> list[str]:
                 for check in (check_text, check_npy, check_csv):
                     problem = check(dataset, arguments, folder)
                     if problem:
-                        differences.append(f"{path.name} {version} {name} ({dataset.dtype}), {check.__name__}: {problem}")
+                        differences.append(
+                            f"{path.name} {version} {name} ({dataset.dtype}), {check.__name__}: {problem}"
+                        )
     return differences
 
 
@@ -114,7 +117,7 @@ def check_csv(dataset: h5py.Dataset, arguments: list[Any], _: Path) -> str:
         if [tuple(map(int, row[:-1])) for row in rows[1:]] != list(np.ndindex(values.shape)):
             return "other indices"
         rows = [row[-1:] for row in rows[1:]]
-    parse = {"b": lambda text: text == "True", "f": float}.get(kind, int)
+    parse: Callable[[str], Any] = {"b": lambda text: text == "True", "f": float}.get(kind, int)
     found = np.array([parse(text) for row in rows for text in row], dtype=values.dtype)
     per_row = values.shape[1] if values.ndim == 2 else 1
     if any(len(row) != per_row for row in rows):
