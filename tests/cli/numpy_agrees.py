@@ -65,7 +65,7 @@ def is_text(dtype: np.dtype) -> bool:
 def has_text(dtype: np.dtype) -> bool:
     if dtype.names:
         return any(has_text(dtype[name]) for name in dtype.names)
-    return is_text(dtype) or dtype.kind in "SV" and dtype.names is None
+    return is_text(dtype) or dtype.kind in "SV"
 
 
 def check_text(dataset: h5py.Dataset, arguments: list[Any], _: Path) -> str:
