@@ -104,7 +104,7 @@ fn a_chunk_that_is_not_stored_is_no_chunk() {
     assert!(h5d::read_chunk(&written.lock, &dataset, &[4, 0], &mut bytes).is_err());
     let size = h5d::chunk_storage_size(&written.lock, &dataset, &[4, 0]);
     assert!(h5d::is_not_stored(&size.unwrap_err()));
-    let size = h5d::chunk_storage_size(&written.lock, &dataset, &[4, 1 << 40]);
+    let size = h5d::chunk_storage_size(&written.lock, &dataset, &[4]);
     assert!(!h5d::is_not_stored(&size.unwrap_err()));
     assert!(h5d::storage_size(&written.lock, &dataset) >= 3);
 }

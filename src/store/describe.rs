@@ -14,7 +14,10 @@ pub(super) fn dtype(description: &Description) -> Dtype {
         TypeClass::Integer { order, signed, .. } => {
             Dtype::Integer { size, signed: *signed, order: byte_order(*order) }
         }
-        TypeClass::Float(float) => Dtype::Float { size, order: byte_order(float.order) },
+        TypeClass::Float(float) if is_ieee_or_extended(size, float) => {
+            Dtype::Float { size, order: byte_order(float.order) }
+        }
+        TypeClass::Float(_) => Dtype::Other { class: "float", size, has_pointers: false },
         TypeClass::FixedString { padding, charset } => Dtype::FixedString {
             size,
             charset: character_set(*charset),
@@ -48,6 +51,21 @@ pub(super) fn dtype(description: &Description) -> Dtype {
         TypeClass::Time { .. } => Dtype::Other { class: "time", size, has_pointers: false },
         _ => Dtype::Other { class: "unknown", size, has_pointers: true },
     }
+}
+
+/// Whether a float of 2, 4 or 8 bytes is IEEE 754's of that size; longer ones are a machine's own `long
+/// double` and are read as bytes only.
+fn is_ieee_or_extended(size: usize, float: &h5t::Float) -> bool {
+    let (exponent, mantissa, bias) = match size {
+        2 => (5, 10, 15),
+        4 => (8, 23, 127),
+        8 => (11, 52, 1023),
+        _ => return size > 8,
+    };
+    (float.precision, float.offset, float.sign_position) == (size * 8, 0, size * 8 - 1)
+        && (float.exponent_size, float.exponent_position, float.exponent_bias)
+            == (exponent, mantissa, bias)
+        && (float.mantissa_size, float.mantissa_position) == (mantissa, 0)
 }
 
 fn enumeration(base: &Description, members: &[EnumMember]) -> Dtype {

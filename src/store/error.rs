@@ -225,6 +225,12 @@ pub enum FormatFault {
     /// A version is its own ancestor.
     #[error("it is its own ancestor")]
     CyclicParents,
+    /// More groups and datasets than any version has: groups that hold each other.
+    #[error("it holds more than {most} groups and datasets")]
+    TooManyEntries {
+        /// The most that are listed.
+        most: usize,
+    },
     /// The current version does not exist.
     #[error("the current version {version:?} does not exist")]
     DanglingCurrent {

@@ -9,6 +9,7 @@ mod file;
 mod history;
 mod lzf_filter;
 mod names;
+mod narrow;
 mod read;
 mod read_strings;
 mod storage;

@@ -131,7 +131,11 @@ impl DatasetInner {
             return Ok(());
         }
         let map = self.map_of(plan)?;
-        self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))
+        self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;
+        if let Some(narrow) = self.storage.narrow {
+            narrow.widen(out);
+        }
+        Ok(())
     }
 
     pub(super) fn fetcher<'f>(&'f self, map: &'f ChunkMap) -> Fetch<'f> {

@@ -5,6 +5,7 @@ use h5strata_ffi::{h5d, h5l, h5t};
 use super::describe;
 use super::error::{DatasetFault, RawDataFault};
 use super::file::FileInner;
+use super::narrow::NarrowInteger;
 use crate::codec::{Filter, Pipeline};
 use crate::dims::{Dims, byte_count};
 use crate::dtype::Dtype;
@@ -16,6 +17,8 @@ pub(super) struct Storage {
     pub(super) path: String,
     pub(super) raw: RawData,
     pub(super) dtype: Dtype,
+    /// What is narrow about its integers, if they do not fill their bytes.
+    pub(super) narrow: Option<NarrowInteger>,
     pub(super) fill: Fill,
 }
 
@@ -58,7 +61,9 @@ impl Storage {
             _ => return Err(fault(RawDataFault::NotChunked)),
         };
         let datatype = h5d::datatype(&lock, &dataset)?;
-        let dtype = describe::dtype(&h5t::describe(&lock, &datatype)?);
+        let description = h5t::describe(&lock, &datatype)?;
+        let dtype = describe::dtype(&description);
+        let narrow = NarrowInteger::of(&description);
         let element_size = match (dtype.size(), &file.direct) {
             (Some(size), _) => size,
             (None, Some(direct)) => reference_size(&direct.superblock),
@@ -90,7 +95,7 @@ impl Storage {
             .collect::<Result<Vec<_>, h5strata_ffi::Error>>()?;
         let pipeline = Pipeline::new(filters, chunk_bytes, element_size);
         let raw = RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline);
-        Ok(Self { path: path.to_owned(), raw, dtype, fill })
+        Ok(Self { path: path.to_owned(), raw, dtype, narrow, fill })
     }
 }
 

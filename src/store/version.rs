@@ -7,13 +7,16 @@ use h5strata_ffi::{Lock, h5g, h5l, h5o};
 
 use super::attribute::{Attribute, read_attributes};
 use super::dataset::Dataset;
-use super::error::{Error, nearest};
+use super::error::{Error, FormatFault, nearest};
 use super::file::FileInner;
 use super::history;
 use super::names::{VERSION_ATTRIBUTES, VERSIONS};
 
 /// How deep groups may lie in each other: a limit against files whose groups hold themselves.
 const MAX_DEPTH: usize = 64;
+
+/// How many groups and datasets a version may hold: the same limit, for groups that hold each other twice.
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// One committed version of a file. Cheap to clone; may be shared between threads.
 #[derive(Clone, Debug)]
@@ -147,28 +150,9 @@ impl Version {
     /// [`Error::UnknownObject`], [`Error::WrongKind`], [`Error::Library`].
     pub fn kind(&self, path: &str) -> Result<EntryKind, Error> {
         let path = trim(path);
-        let kind = {
-            let lock = h5strata_ffi::lock();
-            // Only ordinary names: `..` is an ordinary name to HDF5, and "." would be the version itself.
-            let exists = !path.is_empty()
-                && path.split('/').all(|part| !part.is_empty() && part != ".")
-                && match h5l::exists(&lock, &self.inner.group, path) {
-                    // libhdf5 fails where a path goes on below what is no group.
-                    Err(_) if self.is_below_dataset(&lock, path) => false,
-                    exists => exists.map_err(self.library(path))?,
-                };
-            if exists {
-                let object = h5o::object(&lock, &self.inner.group, path);
-                Some(object.map_err(self.library(path))?.kind)
-            } else {
-                None
-            }
-        };
-        match kind {
-            Some(ObjectKind::Group) => Ok(EntryKind::Group),
-            Some(ObjectKind::Dataset) => Ok(EntryKind::Dataset),
-            Some(_) => Err(self.wrong_kind(path, "group or dataset")),
-            None => Err(self.unknown(path)?),
+        match self.find(path)? {
+            Some(kind) => Ok(kind),
+            None => Err(self.unknown(path, self.datasets()?)),
         }
     }
 
@@ -181,6 +165,28 @@ impl Version {
         match self.kind(path)? {
             EntryKind::Dataset => Dataset::open(Arc::clone(&self.inner), path),
             EntryKind::Group | EntryKind::Other => Err(self.wrong_kind(path, "dataset")),
+        }
+    }
+
+    /// What the object at a path is; `None` if there is none.
+    fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
+        let lock = h5strata_ffi::lock();
+        // Only ordinary names: `..` is an ordinary name to HDF5, and "." would be the version itself.
+        let exists = !path.is_empty()
+            && path.split('/').all(|part| !part.is_empty() && part != ".")
+            && match h5l::exists(&lock, &self.inner.group, path) {
+                // libhdf5 fails where a path goes on below what is no group.
+                Err(_) if self.is_below_dataset(&lock, path) => false,
+                exists => exists.map_err(self.library(path))?,
+            };
+        if !exists {
+            return Ok(None);
+        }
+        let object = h5o::object(&lock, &self.inner.group, path).map_err(self.library(path))?;
+        match object.kind {
+            ObjectKind::Group => Ok(Some(EntryKind::Group)),
+            ObjectKind::Dataset => Ok(Some(EntryKind::Dataset)),
+            _ => Err(self.wrong_kind(path, "group or dataset")),
         }
     }
 
@@ -200,9 +206,13 @@ impl Version {
         };
         for name in names {
             let path = if path.is_empty() { name } else { format!("{path}/{name}") };
-            // One bad name does not hide the others.
-            let kind = self.kind(&path).unwrap_or(EntryKind::Other);
+            // One bad name does not hide the others, not even one that is listed and not found.
+            let kind = self.find(&path).ok().flatten().unwrap_or(EntryKind::Other);
             entries.push(Entry { path: path.clone(), kind });
+            if entries.len() > MAX_ENTRIES {
+                let fault = FormatFault::TooManyEntries { most: MAX_ENTRIES };
+                return Err(self.inner.file.format(&format!("{VERSIONS}/{}", self.name()), fault));
+            }
             if kind == EntryKind::Group && depth < MAX_DEPTH {
                 self.collect(&path, depth + 1, entries)?;
             }
@@ -214,15 +224,15 @@ impl Version {
         self.inner.file.library(&format!("{VERSIONS}/{}/{path}", self.inner.name))
     }
 
-    fn unknown(&self, path: &str) -> Result<Error, Error> {
-        let known = self.datasets()?;
-        Ok(Error::UnknownObject {
+    /// `known`: paths to suggest the nearest of.
+    fn unknown(&self, path: &str, known: Vec<String>) -> Error {
+        Error::UnknownObject {
             file: self.inner.file.path.clone(),
             version: self.inner.name.clone(),
             object: path.to_owned(),
             nearest: nearest(path, &known),
             known,
-        })
+        }
     }
 
     fn wrong_kind(&self, path: &str, expected: &'static str) -> Error {

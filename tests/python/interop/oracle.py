@@ -11,7 +11,7 @@ from typing import Any
 import h5py
 import hdf5plugin  # noqa: F401  (registers the filters)
 import numpy as np
-from h5py import h5s
+from h5py import h5s, h5t
 
 #: A JSON object.
 Row = dict[str, Any]
@@ -35,11 +35,17 @@ def dtype_text(dtype: np.dtype) -> str:
 
 
 def read_values(dataset: h5py.Dataset) -> np.ndarray:
-    """All elements: as untouched bytes of the file's type (NumPy void), or as `bytes` objects for strings."""
+    """All elements: as untouched bytes of the file's type (NumPy void), or as `bytes` objects for strings.
+
+    Integers that use only some bits of their bytes are converted as h5py does: their sign fills up the rest.
+    """
     if is_string(dataset.dtype):
         values: np.ndarray = dataset[()]
         return values
     file_type = dataset.id.get_type()
+    if isinstance(file_type, h5t.TypeIntegerID) and file_type.get_precision() < 8 * file_type.get_size():
+        values = dataset[()]
+        return values.view(f"V{values.itemsize}")
     values = np.zeros(dataset.shape, dtype=f"V{file_type.get_size()}")
     if values.size:
         dataset.id.read(h5s.ALL, h5s.ALL, values, mtype=file_type)
