@@ -168,7 +168,7 @@ fn is_endless(bytes: &[u8], heaps: &[Range<usize>]) -> bool {
     heaps.iter().any(|heap| {
         let end = heap.start.saturating_add(word(bytes, heap.start + 8).unwrap_or(0));
         let mut at = heap.start + HEADER;
-        while at + HEADER <= end {
+        while at.saturating_add(HEADER) <= end {
             let (Some(index), Some(size)) = (word(bytes, at), word(bytes, at + 8)) else { break };
             let taken = match index & 0xffff {
                 0 => size,
