@@ -78,7 +78,17 @@ def describe_copies(given: list[Path], scratch: Path) -> None:
 def make(root: Path, scratch: Path) -> None:
     """Make all files."""
     # Imported late: loading the packages takes longer than finding the files already there.
-    from interop import dtypes, encodings, filters, history, layouts, measured, random_datasets, reports, shapes  # noqa: F401
+    from interop import (  # noqa: F401
+        dtypes,
+        encodings,
+        filters,
+        history,
+        layouts,
+        measured,
+        random_datasets,
+        reports,
+        shapes,
+    )
     from interop.broken.make import make as make_broken
     from interop.registry import FILES
 
