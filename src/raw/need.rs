@@ -6,7 +6,7 @@ use crate::plan::{Piece, Transfer};
 
 /// Unneeded bytes between two needed ranges that are read along rather than skipped: a positional
 /// read from the page cache costs about as much as copying this many bytes.
-pub(super) const GAP: u64 = 8 << 10;
+pub(super) const GAP: u64 = 4 << 10;
 
 /// Calls `visit` with the byte ranges of a chunk that hold the transfer's elements, in rising order,
 /// at least [`GAP`] bytes apart.

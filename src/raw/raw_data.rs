@@ -118,6 +118,11 @@ impl RawData {
         Ok(Some(self.table.get_or_init(|| ChunkTable::new(chunks))))
     }
 
+    /// Finds the addresses of all stored chunks, so that later reads have them at hand.
+    pub(crate) fn find_all(&self) -> Result<(), ReadFault> {
+        self.table(&h5strata_ffi::lock()).map(|_| ())
+    }
+
     /// The stored chunks in order, with their addresses.
     ///
     /// # Errors

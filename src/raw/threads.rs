@@ -21,6 +21,19 @@ impl Threads<'_> {
         }
     }
 
+    /// Runs both, at the same time if there is more than one thread.
+    pub(crate) fn join<A: Send, B: Send>(
+        self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match self {
+            Self::One => (one(), other()),
+            Self::Shared => rayon::join(one, other),
+            Self::Pool(pool) => pool.join(one, other),
+        }
+    }
+
     /// Runs `work` where rayon's calls use these threads.
     pub(super) fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         match self {

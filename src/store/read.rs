@@ -11,8 +11,11 @@ use crate::chunk_map::ChunkMap;
 use crate::dims::Dims;
 use crate::kernel::Destination;
 use crate::plan::ReadPlan;
-use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, ReadError};
+use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError};
 use crate::selection::Selection;
+
+/// Chunks from which a read finds its map and their addresses at the same time.
+const MANY: u64 = 2048;
 
 /// Bytes from which a result is worth the kernel's huge pages.
 const LARGE: usize = 4 << 20;
@@ -130,7 +133,16 @@ impl DatasetInner {
         if plan.is_empty() {
             return Ok(());
         }
-        let map = self.map_of(plan)?;
+        let map = if plan.len() < MANY || self.version.file.raw_path == RawPath::Library {
+            self.map_of(plan)?
+        } else {
+            // Neither needs the other: the map comes from the file, the addresses from libhdf5. A failure to
+            // find these comes back when they are needed.
+            let raw = &self.storage.raw;
+            let (map, _) =
+                self.version.file.threads().join(|| self.map_of(plan), || raw.find_all());
+            map?
+        };
         self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;
         if let Some(narrow) = self.storage.narrow {
             narrow.widen(out);
