@@ -1,6 +1,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use h5strata_ffi::h5s::Extent;
+use h5strata_ffi::id::Datatype;
 use h5strata_ffi::{h5d, h5o};
 
 use super::builder::{Builder, Geometry, fault};
@@ -10,7 +11,8 @@ use super::map::ChunkMap;
 use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
 use crate::dims::{ChunkIndex, Dims};
 use crate::ondisk::{
-    Dataspace, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, Superblock, locate,
+    Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, Superblock,
+    locate,
 };
 use crate::plan::ReadPlan;
 
@@ -24,9 +26,19 @@ const LOOKUP_SHARE: u64 = 32;
 #[derive(Debug)]
 pub(crate) struct VirtualDataset {
     shape: Dims,
+    element_type: ElementType,
     list: List,
     /// Single look-ups so far: many of them cost more than decoding the list once.
     lookups: AtomicU64,
+}
+
+/// The type of a dataset's elements, from where the dataset was opened.
+#[derive(Debug)]
+pub(crate) enum ElementType {
+    /// As it is stored; `None` where there is none.
+    Stored(Option<DatatypeMessage>),
+    /// As libhdf5 knows it.
+    Library(Datatype),
 }
 
 #[derive(Debug)]
@@ -78,7 +90,8 @@ impl VirtualDataset {
             Layout::Compact => return Err(MapError::NotVirtual { found: "compact" }),
             Layout::Chunked { .. } => return Err(MapError::NotVirtual { found: "chunked" }),
         };
-        Ok(Self { shape, list, lookups: AtomicU64::new(0) })
+        let element_type = ElementType::Stored(header.datatype().cloned());
+        Ok(Self { shape, element_type, list, lookups: AtomicU64::new(0) })
     }
 
     /// Lists the mappings through libhdf5.
@@ -95,12 +108,19 @@ impl VirtualDataset {
         };
         let mappings = library::list(&lock, &dataset)?;
         let list = if mappings.is_empty() { List::Empty } else { List::Library(mappings) };
-        Ok(Self { shape: Dims::from_slice(&dims), list, lookups: AtomicU64::new(0) })
+        let element_type = ElementType::Library(h5d::datatype(&lock, &dataset)?);
+        let shape = Dims::from_slice(&dims);
+        Ok(Self { shape, element_type, list, lookups: AtomicU64::new(0) })
     }
 
     /// Shape in elements.
     pub(crate) fn shape(&self) -> &[u64] {
         &self.shape
+    }
+
+    /// Type of the elements.
+    pub(crate) fn element_type(&self) -> &ElementType {
+        &self.element_type
     }
 
     /// Path of the dataset that the first mapping names; `None` without mappings.

@@ -16,6 +16,8 @@ pub enum Structure {
     Layout,
     /// Dataspace message (IV.A.2.b).
     Dataspace,
+    /// Attribute message (IV.A.2.m).
+    Attribute,
     /// Global heap collection (III.E).
     HeapCollection,
     /// Object inside a global heap collection (III.E).
@@ -31,6 +33,7 @@ impl fmt::Display for Structure {
             Self::ObjectHeader => "object header",
             Self::Layout => "layout message",
             Self::Dataspace => "dataspace message",
+            Self::Attribute => "attribute message",
             Self::HeapCollection => "global heap collection",
             Self::HeapObject => "global heap object",
             Self::Chunk => "stored chunk",

@@ -8,6 +8,9 @@
 //! (widths, base)  (v1, v2, blocks)  (class virtual)     (GCOL)                     (list of mappings, a string)
 //! ```
 //!
+//! Attributes of variable-length strings are found in the object header as well, because libhdf5 (up to 2.2 at least)
+//! reads a damaged global heap collection for ever (`H5HG__cache_heap_deserialize`).
+//!
 //! Everything here follows the HDF5 File Format Specification, version 3.0; the section is named where a
 //! structure is decoded. All integers are little endian. Addresses in the file are relative to the
 //! superblock's base address; *absolute* means bytes from the start of the file.
@@ -19,6 +22,7 @@
 //!
 //! A file that another handle is writing may not show its metadata until that handle is flushed.
 
+mod attribute;
 mod checksum;
 mod cursor;
 mod error;
@@ -30,12 +34,13 @@ mod superblock;
 #[cfg(test)]
 pub(crate) mod test_image;
 
+pub use attribute::variable_string_references;
 pub use checksum::{Lookup3, lookup3};
 pub(crate) use cursor::Cursor;
 pub use cursor::FieldWidth;
 pub use error::{OndiskError, Structure};
 pub use global_heap::{Collection, GlobalHeapId, ObjectRange, locate};
 pub use message::{Dataspace, Layout};
-pub use object_header::ObjectHeader;
+pub use object_header::{DatatypeMessage, ObjectHeader};
 pub use read_at::ReadAt;
 pub use superblock::Superblock;

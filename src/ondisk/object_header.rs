@@ -1,54 +1,55 @@
 //! Object headers, versions 1 and 2, with their continuation blocks (specification IV.A.1).
 
-use std::collections::VecDeque;
+mod scan;
 
 use super::message::{decode_dataspace, decode_layout};
-use super::read_at::check_inside_file;
-use super::{Cursor, Dataspace, Layout, OndiskError, ReadAt, Structure, Superblock, lookup3};
+use super::{Dataspace, Layout, OndiskError, ReadAt, Structure, Superblock};
 
-/// Bytes read at first: most dataset headers fit.
-const FIRST_READ: usize = 512;
-
-/// Most blocks of one header; each is read once, so this also ends a cycle of continuations.
-const MAX_BLOCKS: usize = 1 << 12;
-
-/// Most bytes of all blocks of one header together.
-const MAX_BYTES: u64 = 1 << 24;
-
-const V2_SIGNATURE: [u8; 4] = *b"OHDR";
-const V2_BLOCK_SIGNATURE: [u8; 4] = *b"OCHK";
-const CHECKSUM_SIZE: usize = 4;
+pub(super) use scan::{Message, Search, search};
 
 /// Message types.
 const DATASPACE: u16 = 0x0001;
+const DATATYPE: u16 = 0x0003;
 const LAYOUT: u16 = 0x0008;
-const CONTINUATION: u16 = 0x0010;
-/// The first type that is not in the specification.
-const FIRST_UNKNOWN: u16 = 0x0018;
-
-/// Message flags: the body is a reference to where the message is shared.
-const SHARED: u8 = 1 << 1;
-/// Message flags: who does not know the type must not use the object.
-const FAIL_IF_UNKNOWN: u8 = 1 << 7;
 
 /// The messages of a dataset's object header that are decoded here.
 ///
-/// Blocks are read until both messages are found. The checksums of all blocks that were read are checked.
+/// Blocks are read until all three messages are found. The checksums of all blocks that were read are checked.
 #[derive(Clone, Debug)]
 pub struct ObjectHeader {
     superblock: Superblock,
     address: u64,
-    layout: Option<Message>,
-    dataspace: Option<Message>,
+    layout: Option<StoredMessage>,
+    dataspace: Option<StoredMessage>,
+    datatype: Option<DatatypeMessage>,
 }
 
 /// One message as it is stored.
 #[derive(Clone, Debug)]
-struct Message {
+struct StoredMessage {
     /// Absolute address of the body.
     address: u64,
     shared: bool,
     body: Vec<u8>,
+}
+
+/// A datatype as it is stored (specification IV.A.2.d), or a reference to where it is shared.
+#[derive(Clone, Debug)]
+pub struct DatatypeMessage {
+    shared: bool,
+    body: Vec<u8>,
+}
+
+impl DatatypeMessage {
+    /// Whether both messages of one file hold the same bytes and so the same type. Those that do not may hold
+    /// one type in two ways.
+    pub fn is_same(&self, other: &Self) -> bool {
+        // Headers of version 1 pad messages with zeros; a datatype's own bytes say where it ends.
+        let (one, two) = (&self.body, &other.body);
+        let (short, long) = if one.len() <= two.len() { (one, two) } else { (two, one) };
+        self.shared == other.shared
+            && long.strip_prefix(short.as_slice()).is_some_and(|rest| rest.iter().all(|&b| b == 0))
+    }
 }
 
 impl ObjectHeader {
@@ -65,20 +66,15 @@ impl ObjectHeader {
         superblock: &Superblock,
         address: u64,
     ) -> Result<Self, OndiskError> {
-        let address = superblock.absolute(address, Structure::ObjectHeader)?;
-        let mut bytes = vec![0; FIRST_READ];
-        let count = file.read_up_to(&mut bytes, address, Structure::ObjectHeader)?;
-        bytes.truncate(count);
-        let prefix = Prefix::decode(&bytes, address)?;
-        check_block_size(prefix.block_size as u64, prefix.block_size as u64, address)?;
-        if prefix.block_size > bytes.len() {
-            bytes = read_block(file, address, prefix.block_size)?;
-        }
-        bytes.truncate(prefix.block_size);
-
-        let header = Self { superblock: *superblock, address, layout: None, dataspace: None };
-        Scan { file, format: prefix.format, header, pending: VecDeque::new() }
-            .run(&bytes, prefix.messages_start)
+        let mut header = Self {
+            superblock: *superblock,
+            address: superblock.absolute(address, Structure::ObjectHeader)?,
+            layout: None,
+            dataspace: None,
+            datatype: None,
+        };
+        search(file, superblock, address, &mut header)?;
+        Ok(header)
     }
 
     /// The dataset's layout.
@@ -100,11 +96,16 @@ impl ObjectHeader {
         decode_dataspace(&message.body, message.address, self.superblock.length_size)
     }
 
+    /// The type of the dataset's elements; `None` if the object is not a dataset.
+    pub fn datatype(&self) -> Option<&DatatypeMessage> {
+        self.datatype.as_ref()
+    }
+
     fn message<'a>(
         &self,
-        message: Option<&'a Message>,
+        message: Option<&'a StoredMessage>,
         structure: Structure,
-    ) -> Result<&'a Message, OndiskError> {
+    ) -> Result<&'a StoredMessage, OndiskError> {
         let message =
             message.ok_or(OndiskError::MissingMessage { structure, address: self.address })?;
         if message.shared {
@@ -115,265 +116,25 @@ impl ObjectHeader {
     }
 }
 
-/// How messages are stored in all blocks of one header.
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    V1 {
-        /// Messages in all blocks together.
-        messages: u16,
-    },
-    V2 {
-        /// Each message carries its creation order.
-        creation_order: bool,
-    },
-}
-
-/// What stands before the messages of the first block.
-struct Prefix {
-    format: Format,
-    /// Where the messages begin in the first block, in bytes.
-    messages_start: usize,
-    /// Size of the first block with prefix and checksum, in bytes.
-    block_size: usize,
-}
-
-impl Prefix {
-    fn decode(bytes: &[u8], address: u64) -> Result<Self, OndiskError> {
-        let mut cursor = Cursor::new(bytes, Structure::ObjectHeader, address);
-        if bytes.starts_with(&V2_SIGNATURE) {
-            return Self::decode_v2(cursor, bytes.len(), address);
-        }
-        let [version, reserved] = cursor.array()?;
-        if (version, reserved) != (1, 0) {
-            let structure = Structure::ObjectHeader;
-            return Err(OndiskError::Signature { structure, address });
-        }
-        let messages = cursor.u16()?;
-        let _reference_count = cursor.u32()?;
-        let size = u64::from(cursor.u32()?);
-        cursor.take(4)?;
-        Self::new(Format::V1 { messages }, bytes.len() - cursor.rest().len(), size, address)
-    }
-
-    fn decode_v2(mut cursor: Cursor<'_>, count: usize, address: u64) -> Result<Self, OndiskError> {
-        let structure = Structure::ObjectHeader;
-        cursor.take(V2_SIGNATURE.len())?;
-        let version_address = cursor.address();
-        let version = cursor.u8()?;
-        if version != 2 {
-            return Err(OndiskError::Version {
-                structure,
-                address: version_address,
-                found: version,
-            });
-        }
-        let flags = cursor.u8()?;
-        if flags & 0b1100_0000 != 0 {
-            let value = flags.into();
-            return Err(OndiskError::Invalid { structure, address, field: "flags", value });
-        }
-        if flags & 0b10_0000 != 0 {
-            // Four times.
-            cursor.take(16)?;
-        }
-        if flags & 0b1_0000 != 0 {
-            // Numbers of attributes at which their storage changes.
-            cursor.take(4)?;
-        }
-        let size = match flags & 0b11 {
-            0 => cursor.u8()?.into(),
-            1 => cursor.u16()?.into(),
-            2 => cursor.u32()?.into(),
-            _ => cursor.array().map(u64::from_le_bytes)?,
-        };
-        let format = Format::V2 { creation_order: flags & 0b100 != 0 };
-        let size = size.saturating_add(CHECKSUM_SIZE as u64);
-        Self::new(format, count - cursor.rest().len(), size, address)
-    }
-
-    /// `size`: bytes of the first block behind its prefix, of `messages_start` bytes.
-    fn new(
-        format: Format,
-        messages_start: usize,
-        size: u64,
-        address: u64,
-    ) -> Result<Self, OndiskError> {
-        let block_size = size
-            .checked_add(messages_start as u64)
-            .and_then(|size| usize::try_from(size).ok())
-            .ok_or(OndiskError::Invalid {
-                structure: Structure::ObjectHeader,
-                address,
-                field: "size of the first block",
-                value: size,
-            })?;
-        Ok(Self { format, messages_start, block_size })
-    }
-}
-
-/// A continuation block: absolute address and size in bytes.
-struct Block {
-    address: u64,
-    size: u64,
-}
-
-/// The walk over the blocks of one header, in the order in which they are named.
-struct Scan<'f> {
-    file: &'f dyn ReadAt,
-    format: Format,
-    header: ObjectHeader,
-    pending: VecDeque<Block>,
-}
-
-impl Scan<'_> {
-    fn run(mut self, first: &[u8], messages_start: usize) -> Result<ObjectHeader, OndiskError> {
-        let address = self.header.address;
-        let messages = self.check_block(first, address)?.get(messages_start..).unwrap_or(&[]);
-        self.take_messages(messages, address.saturating_add(messages_start as u64))?;
-
-        let mut total = first.len() as u64;
-        for _ in 1..MAX_BLOCKS {
-            if self.header.layout.is_some() && self.header.dataspace.is_some() {
-                return Ok(self.header);
-            }
-            let Some(block) = self.pending.pop_front() else { return Ok(self.header) };
-            total = total.saturating_add(block.size);
-            let size = check_block_size(block.size, total, block.address)?;
-            let bytes = read_block(self.file, block.address, size)?;
-            let messages = self.check_block(&bytes, block.address)?;
-            let start = match self.format {
-                Format::V1 { .. } => 0,
-                Format::V2 { .. } => V2_BLOCK_SIGNATURE.len(),
-            };
-            if !bytes.starts_with(&V2_BLOCK_SIGNATURE[..start]) {
-                let structure = Structure::ObjectHeader;
-                return Err(OndiskError::Signature { structure, address: block.address });
-            }
-            let messages = messages.get(start..).unwrap_or(&[]);
-            self.take_messages(messages, block.address.saturating_add(start as u64))?;
-        }
-        Err(too_large(address))
-    }
-
-    /// Checks a block's checksum, if it has one; returns the block without it.
-    fn check_block<'b>(&self, block: &'b [u8], address: u64) -> Result<&'b [u8], OndiskError> {
-        let structure = Structure::ObjectHeader;
-        if matches!(self.format, Format::V1 { .. }) {
-            return Ok(block);
-        }
-        let Some((covered, stored)) = block.split_last_chunk::<CHECKSUM_SIZE>() else {
-            let (needed, available) = (CHECKSUM_SIZE as u64, block.len() as u64);
-            return Err(OndiskError::Truncated { structure, address, needed, available });
-        };
-        let stored = u32::from_le_bytes(*stored);
-        let computed = lookup3(covered);
-        if stored != computed {
-            return Err(OndiskError::Checksum { structure, address, stored, computed });
-        }
-        Ok(covered)
-    }
-
-    fn take_messages(&mut self, messages: &[u8], address: u64) -> Result<(), OndiskError> {
-        let structure = Structure::ObjectHeader;
-        let mut cursor = Cursor::new(messages, structure, address);
-        // Fewer bytes than a message header are a gap; version 1 has none, its messages fill the block.
-        while cursor.rest().len() >= self.message_header_size() {
-            if let Format::V1 { messages } = &mut self.format {
-                let Some(left) = messages.checked_sub(1) else { return Ok(()) };
-                *messages = left;
-            }
-            let message_address = cursor.address();
-            let kind = match self.format {
-                Format::V1 { .. } => cursor.u16()?,
-                Format::V2 { .. } => cursor.u8()?.into(),
-            };
-            let size = cursor.u16()?;
-            let flags = cursor.u8()?;
-            match self.format {
-                Format::V1 { .. } if size % 8 != 0 => {
-                    return Err(OndiskError::Invalid {
-                        structure,
-                        address: message_address,
-                        field: "message size",
-                        value: size.into(),
-                    });
-                }
-                Format::V1 { .. } => cursor.take(3)?,
-                Format::V2 { creation_order } => cursor.take(if creation_order { 2 } else { 0 })?,
-            };
-            let address = cursor.address();
-            let body = cursor.take(size.into())?;
-            self.take_message(kind, flags, body, address)?;
-        }
-        Ok(())
-    }
-
-    fn message_header_size(&self) -> usize {
-        match self.format {
-            Format::V1 { .. } => 8,
-            Format::V2 { creation_order: false } => 4,
-            Format::V2 { creation_order: true } => 6,
-        }
-    }
-
+impl Search for ObjectHeader {
     /// Keeps the first message of each wanted type, as `H5O_msg_read` does.
-    fn take_message(
-        &mut self,
-        kind: u16,
-        flags: u8,
-        body: &[u8],
-        address: u64,
-    ) -> Result<(), OndiskError> {
-        let structure = Structure::ObjectHeader;
-        let slot = match kind {
-            LAYOUT => &mut self.header.layout,
-            DATASPACE => &mut self.header.dataspace,
-            CONTINUATION => {
-                let mut cursor = Cursor::new(body, structure, address);
-                let superblock = &self.header.superblock;
-                let relative = cursor.field(superblock.offset_size)?;
-                let size = cursor.field(superblock.length_size)?;
-                let address = superblock.absolute(relative, structure)?;
-                self.pending.push_back(Block { address, size });
-                return Ok(());
+    fn see(&mut self, message: Message<'_>) -> Result<(), OndiskError> {
+        let Message { kind, shared, address, body } = message;
+        let stored = || StoredMessage { address, shared, body: body.to_vec() };
+        match kind {
+            LAYOUT if self.layout.is_none() => self.layout = Some(stored()),
+            DATASPACE if self.dataspace.is_none() => self.dataspace = Some(stored()),
+            DATATYPE if self.datatype.is_none() => {
+                self.datatype = Some(DatatypeMessage { shared, body: body.to_vec() });
             }
-            FIRST_UNKNOWN.. if flags & FAIL_IF_UNKNOWN != 0 => {
-                return Err(OndiskError::Unsupported {
-                    structure,
-                    address,
-                    what: "a message type",
-                });
-            }
-            _ => return Ok(()),
-        };
-        if slot.is_none() {
-            *slot = Some(Message { address, shared: flags & SHARED != 0, body: body.to_vec() });
+            _ => {}
         }
         Ok(())
     }
-}
 
-/// Checks the size of one block against the limit on all blocks so far; returns it.
-fn check_block_size(size: u64, total: u64, address: u64) -> Result<usize, OndiskError> {
-    if total > MAX_BYTES {
-        return Err(too_large(address));
+    fn is_over(&self) -> bool {
+        self.layout.is_some() && self.dataspace.is_some() && self.datatype.is_some()
     }
-    usize::try_from(size).map_err(|_| too_large(address))
-}
-
-fn too_large(address: u64) -> OndiskError {
-    OndiskError::Unsupported {
-        structure: Structure::ObjectHeader,
-        address,
-        what: "a header of this size",
-    }
-}
-
-fn read_block(file: &dyn ReadAt, address: u64, size: usize) -> Result<Vec<u8>, OndiskError> {
-    check_inside_file(file, address, size as u64, Structure::ObjectHeader)?;
-    let mut bytes = vec![0; size];
-    file.read_exact_at(&mut bytes, address, Structure::ObjectHeader)?;
-    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 use h5strata_ffi::id::{Container, Id};
-use h5strata_ffi::{Lock, h5a, h5s, h5t};
+use h5strata_ffi::{Lock, h5a, h5o, h5s, h5t};
 
 use super::describe;
+use super::error::Error;
+use super::file::FileInner;
 use crate::dtype::Dtype;
+use crate::ondisk::{OndiskError, variable_string_references};
+use crate::raw::{StringFault, Threads, resolve_strings};
 
 /// A user's attribute of a version, group or dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,17 +35,26 @@ pub enum AttributeValue {
     Unreadable,
 }
 
-/// The attributes of the object at `path`, but those named in `hidden`, in order of their names.
+/// The attributes of the object at `path`, but those named in `hidden`, in order of their names; `object` is what
+/// errors call it.
 pub(super) fn read_attributes<C: Container>(
+    file: &FileInner,
     at: &Id<C>,
     path: &str,
     hidden: &[&str],
-) -> Result<Vec<Attribute>, h5strata_ffi::Error> {
-    let lock = h5strata_ffi::lock();
-    h5a::names(&lock, at, path)?
+    object: &str,
+) -> Result<Vec<Attribute>, Error> {
+    let names = h5a::names(&h5strata_ffi::lock(), at, path).map_err(file.library(object))?;
+    names
         .into_iter()
         .filter(|name| !hidden.contains(&name.as_str()))
-        .map(|name| read_attribute(&lock, at, path, name))
+        .map(|name| {
+            // Its strings first: libhdf5 is not asked for them where they can be had without it.
+            let strings =
+                file.attribute_strings(at, path, &name).map_err(file.attribute(object, &name))?;
+            let lock = h5strata_ffi::lock();
+            read_attribute(&lock, at, path, name, strings).map_err(file.library(object))
+        })
         .collect()
 }
 
@@ -50,12 +63,15 @@ fn read_attribute<C: Container>(
     at: &Id<C>,
     path: &str,
     name: String,
+    strings: Option<Vec<Vec<u8>>>,
 ) -> Result<Attribute, h5strata_ffi::Error> {
     let attribute = h5a::open(lock, at, path, &name)?;
     let dtype = describe::dtype(&h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?);
     let extent = h5s::extent(lock, &h5a::space(lock, &attribute)?)?;
     let value = if extent == h5s::Extent::Null {
         AttributeValue::Empty
+    } else if let Some(strings) = strings {
+        AttributeValue::Strings(strings)
     } else if dtype.is_variable_string() {
         AttributeValue::Strings(h5a::read_variable_strings(lock, &attribute)?)
     } else if dtype.has_pointers() {
@@ -64,4 +80,31 @@ fn read_attribute<C: Container>(
         AttributeValue::Bytes(h5a::read(lock, &attribute)?)
     };
     Ok(Attribute { name, dtype, shape: extent.dims().to_vec(), value })
+}
+
+impl FileInner {
+    /// The strings of an attribute of variable-length strings, straight from the file. `None` where libhdf5 must
+    /// be asked: whether there is such an attribute at all, and for what is stored in other ways.
+    pub(super) fn attribute_strings<C: Container>(
+        &self,
+        at: &Id<C>,
+        path: &str,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<u8>>>, StringFault> {
+        let Some((bytes, superblock)) = self.read_at() else { return Ok(None) };
+        // Objects that are missing or in another file are libhdf5's to tell about.
+        let Ok(header) = h5o::address(&h5strata_ffi::lock(), at, path) else { return Ok(None) };
+        let references = match variable_string_references(bytes, superblock, header, name) {
+            Ok(Some(references)) => references,
+            Ok(None) | Err(OndiskError::Unsupported { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let copy = |string: &[u8]| Some(string.to_vec());
+        match resolve_strings(bytes, superblock, &references, &[], Threads::One, copy) {
+            Ok(strings) => Ok(Some(strings)),
+            // Valid, and beyond what is decoded here.
+            Err((_, StringFault::Heap(OndiskError::Unsupported { .. }))) => Ok(None),
+            Err((_, fault)) => Err(fault),
+        }
+    }
 }

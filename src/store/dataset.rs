@@ -110,7 +110,7 @@ impl Dataset {
     /// The user's attributes; those of the format are left out.
     ///
     /// # Errors
-    /// [`Error::Library`].
+    /// [`Error::Attribute`], [`Error::Library`].
     pub fn attributes(&self) -> Result<Vec<Attribute>, Error> {
         self.inner.version.dataset_attributes(&self.inner.path)
     }
@@ -155,6 +155,7 @@ fn open_inner(
         let fault = RawDataFault::Rank { expected, found };
         return Err(DatasetFault::RawData { raw_data: source, fault });
     }
+    storage.check_element_type(version, path, list.element_type())?;
     let geometry = Geometry::new(list.shape(), storage.raw.chunk_shape(), storage.raw.chunks())?;
     Ok((list, storage, geometry))
 }
@@ -245,18 +246,25 @@ impl VersionInner {
     }
 
     pub(super) fn dataset_attributes(&self, path: &str) -> Result<Vec<Attribute>, Error> {
-        let attributes = read_attributes(&self.group, path, &DATASET_ATTRIBUTES);
-        attributes.map_err(self.file.library(&format!("{VERSIONS}/{}/{path}", self.name)))
+        let object = format!("{VERSIONS}/{}/{path}", self.name);
+        read_attributes(&self.file, &self.group, path, &DATASET_ATTRIBUTES, &object)
     }
 
     /// Where a dataset says its stored chunks are.
     fn raw_data_attribute(&self, path: &str) -> Result<Option<String>, DatasetFault> {
-        let lock = h5strata_ffi::lock();
-        if !h5a::exists(&lock, &self.group, path, RAW_DATA)? {
-            return Ok(None);
-        }
-        let attribute = h5a::open(&lock, &self.group, path, RAW_DATA)?;
-        let strings = h5a::read_variable_strings(&lock, &attribute)?;
+        let strings = self.file.attribute_strings(&self.group, path, RAW_DATA);
+        let strings = strings.map_err(|fault| DatasetFault::Attribute { name: RAW_DATA, fault })?;
+        let strings = match strings {
+            Some(strings) => strings,
+            None => {
+                let lock = h5strata_ffi::lock();
+                if !h5a::exists(&lock, &self.group, path, RAW_DATA)? {
+                    return Ok(None);
+                }
+                let attribute = h5a::open(&lock, &self.group, path, RAW_DATA)?;
+                h5a::read_variable_strings(&lock, &attribute)?
+            }
+        };
         Ok(strings.into_iter().next().map(|text| String::from_utf8_lossy(&text).into_owned()))
     }
 }

@@ -66,6 +66,19 @@ pub enum Error {
         /// What is wrong.
         fault: FormatFault,
     },
+    /// The strings of an attribute cannot be read.
+    #[error("{}: {object}: attribute {attribute:?}: {fault}", .file.display())]
+    Attribute {
+        /// The file.
+        file: PathBuf,
+        /// Path of the object.
+        object: String,
+        /// Name of the attribute.
+        attribute: String,
+        /// What is wrong.
+        #[source]
+        fault: Box<StringFault>,
+    },
     /// The file has no version yet.
     #[error("{}: the file has no version yet", .file.display())]
     NoVersions {
@@ -298,6 +311,15 @@ pub enum DatasetFault {
         #[source]
         fault: StringFault,
     },
+    /// The strings of an attribute of the format cannot be read.
+    #[error("attribute {name:?}: {fault}")]
+    Attribute {
+        /// Name of the attribute.
+        name: &'static str,
+        /// What is wrong.
+        #[source]
+        fault: StringFault,
+    },
     /// Memory for the result cannot be had.
     #[error("no memory for a result of {bytes} bytes")]
     Memory {
@@ -337,6 +359,14 @@ pub enum RawDataFault {
         expected: usize,
         /// Axes of the stored chunks.
         found: usize,
+    },
+    /// Its elements are of another type than those of the version's dataset.
+    #[error("its elements have the type {found}, those of the version's dataset {expected}")]
+    Type {
+        /// Type of the version's dataset.
+        expected: Dtype,
+        /// Type of the stored chunks.
+        found: Dtype,
     },
     /// A chunk does not fit memory.
     #[error("its chunks of shape {chunk_shape:?} are too large for this machine")]

@@ -16,7 +16,7 @@ use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VER
 use super::storage::Storage;
 use super::version::Version;
 use crate::ondisk::{ReadAt, Superblock};
-use crate::raw::{FileBytes, IoCounts, RawPath, Threads};
+use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 
 /// A versioned HDF5 file, open for reading. Cheap to clone; may be shared between threads.
 ///
@@ -174,6 +174,16 @@ impl FileInner {
         Error::Format { file: self.path.clone(), object: object.to_owned(), fault }
     }
 
+    /// Tells of which attribute of which object a fault is.
+    pub(super) fn attribute(
+        &self,
+        object: &str,
+        name: &str,
+    ) -> impl FnOnce(StringFault) -> Error + use<> {
+        let (file, object, attribute) = (self.path.clone(), object.to_owned(), name.to_owned());
+        move |fault| Error::Attribute { file, object, attribute, fault: Box::new(fault) }
+    }
+
     pub(super) fn threads(&self) -> Threads<'_> {
         match &self.pool {
             Some(pool) => Threads::Pool(pool),
@@ -194,12 +204,17 @@ impl FileInner {
         name: &'static str,
     ) -> Result<Option<String>, Error> {
         let object = format!("{VERSIONS}/{path}");
+        let wrong = || self.format(&object, FormatFault::Attribute { name, expected: "a string" });
+        let text = |bytes| String::from_utf8(bytes).map(Some).map_err(|_| wrong());
+        let strings = self.attribute_strings(&self.versions, path, name);
+        if let Some(mut strings) = strings.map_err(self.attribute(&object, name))? {
+            return text(strings.pop().ok_or_else(wrong)?);
+        }
         let lock = h5strata_ffi::lock();
         let found = h5a::exists(&lock, &self.versions, path, name);
         if !found.map_err(self.library(&object))? {
             return Ok(None);
         }
-        let wrong = || self.format(&object, FormatFault::Attribute { name, expected: "a string" });
         let attribute =
             h5a::open(&lock, &self.versions, path, name).map_err(self.library(&object))?;
         let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(&object))?;
@@ -216,7 +231,7 @@ impl FileInner {
             }
             _ => return Err(wrong()),
         };
-        String::from_utf8(bytes).map(Some).map_err(|_| wrong())
+        text(bytes)
     }
 
     fn read_data_version(&self) -> Result<i64, Error> {
@@ -291,7 +306,7 @@ impl VersionedFile {
     /// All committed versions, in order of their time; of equal times, ancestors first, then by name.
     ///
     /// # Errors
-    /// [`Error::Format`] if the file's history is not whole, [`Error::Library`].
+    /// [`Error::Format`] if the file's history is not whole, [`Error::Attribute`], [`Error::Library`].
     pub fn versions(&self) -> Result<&[VersionInfo], Error> {
         Ok(self.history()?.versions())
     }
@@ -328,7 +343,7 @@ impl VersionedFile {
     /// Name of the current version.
     ///
     /// # Errors
-    /// [`Error::NoVersions`], [`Error::Format`], [`Error::Library`].
+    /// [`Error::NoVersions`], [`Error::Format`], [`Error::Attribute`], [`Error::Library`].
     pub fn current_name(&self) -> Result<String, Error> {
         match self.inner.text_attribute(".", CURRENT_VERSION)? {
             None => {

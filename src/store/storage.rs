@@ -1,14 +1,18 @@
 use h5strata_ffi::h5p::{self, FillValue, Layout};
 use h5strata_ffi::h5s::{self, Extent};
-use h5strata_ffi::{h5d, h5l, h5t};
+use h5strata_ffi::id::Datatype;
+use h5strata_ffi::{h5d, h5l, h5o, h5t};
 
 use super::describe;
 use super::error::{DatasetFault, RawDataFault};
 use super::file::FileInner;
 use super::narrow::NarrowInteger;
+use super::version::VersionInner;
+use crate::chunk_map::ElementType;
 use crate::codec::{Filter, Pipeline};
 use crate::dims::{Dims, byte_count};
 use crate::dtype::Dtype;
+use crate::ondisk::{DatatypeMessage, ObjectHeader};
 use crate::raw::{RawData, reference_size};
 
 /// What all versions of a dataset share: stored chunks, type, filters and fill value.
@@ -20,6 +24,9 @@ pub(super) struct Storage {
     /// What is narrow about its integers, if they do not fill their bytes.
     pub(super) narrow: Option<NarrowInteger>,
     pub(super) fill: Fill,
+    /// The type as libhdf5 knows it, and as it is stored if that could be looked at.
+    datatype: Datatype,
+    stored_datatype: Option<DatatypeMessage>,
 }
 
 /// What stands where nothing is stored.
@@ -95,8 +102,45 @@ impl Storage {
             .collect::<Result<Vec<_>, h5strata_ffi::Error>>()?;
         let pipeline = Pipeline::new(filters, chunk_bytes, element_size);
         let raw = RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline);
-        Ok(Self { path: path.to_owned(), raw, dtype, narrow, fill })
+        let stored_datatype = stored_datatype(file, path);
+        Ok(Self { path: path.to_owned(), raw, dtype, narrow, fill, datatype, stored_datatype })
     }
+
+    /// Checks that a version's dataset, opened at `path`, has elements of the type that is stored.
+    pub(super) fn check_element_type(
+        &self,
+        version: &VersionInner,
+        path: &str,
+        element_type: &ElementType,
+    ) -> Result<(), DatasetFault> {
+        if let (ElementType::Stored(Some(one)), Some(other)) = (element_type, &self.stored_datatype)
+            && one.is_same(other)
+        {
+            return Ok(());
+        }
+        let lock = h5strata_ffi::lock();
+        let opened;
+        let datatype = match element_type {
+            ElementType::Library(datatype) => datatype,
+            ElementType::Stored(_) => {
+                opened = h5d::datatype(&lock, &h5d::open(&lock, &version.group, path)?)?;
+                &opened
+            }
+        };
+        if h5t::equal(&lock, datatype, &self.datatype)? {
+            return Ok(());
+        }
+        let expected = describe::dtype(&h5t::describe(&lock, datatype)?);
+        let fault = RawDataFault::Type { expected, found: self.dtype.clone() };
+        Err(DatasetFault::RawData { raw_data: self.path.clone(), fault })
+    }
+}
+
+/// The datatype message of `raw_data`; `None` where libhdf5 must be asked.
+fn stored_datatype(file: &FileInner, path: &str) -> Option<DatatypeMessage> {
+    let (bytes, superblock) = file.read_at()?;
+    let address = h5o::address(&h5strata_ffi::lock(), &file.file, path).ok()?;
+    ObjectHeader::read(bytes, superblock, address).ok()?.datatype().cloned()
 }
 
 fn filter(filter: h5p::Filter) -> Filter {

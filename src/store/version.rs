@@ -73,7 +73,7 @@ impl Version {
     /// Name of its parent; `None` for a root.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::Library`].
+    /// [`Error::Format`], [`Error::Attribute`], [`Error::Library`].
     pub fn parent(&self) -> Result<Option<String>, Error> {
         history::parent(&self.inner.file, &self.inner.name)
     }
@@ -81,7 +81,7 @@ impl Version {
     /// When it was committed.
     ///
     /// # Errors
-    /// [`Error::Format`], [`Error::Library`].
+    /// [`Error::Format`], [`Error::Attribute`], [`Error::Library`].
     pub fn timestamp(&self) -> Result<DateTime<Utc>, Error> {
         history::timestamp(&self.inner.file, &self.inner.name)
     }
@@ -89,16 +89,16 @@ impl Version {
     /// The user's attributes of the version; those of the format are left out.
     ///
     /// # Errors
-    /// [`Error::Library`].
+    /// [`Error::Attribute`], [`Error::Library`].
     pub fn attributes(&self) -> Result<Vec<Attribute>, Error> {
-        let attributes = read_attributes(&self.inner.group, ".", &VERSION_ATTRIBUTES);
-        attributes.map_err(self.library("."))
+        let VersionInner { file, group, name } = &*self.inner;
+        read_attributes(file, group, ".", &VERSION_ATTRIBUTES, &format!("{VERSIONS}/{name}"))
     }
 
     /// The user's attributes of a group or dataset; `""` is the version itself.
     ///
     /// # Errors
-    /// [`Error::UnknownObject`], [`Error::Library`].
+    /// [`Error::UnknownObject`], [`Error::Attribute`], [`Error::Library`].
     pub fn attributes_of(&self, path: &str) -> Result<Vec<Attribute>, Error> {
         let path = trim(path);
         if path.is_empty() {
@@ -106,8 +106,8 @@ impl Version {
         }
         match self.kind(path)? {
             EntryKind::Group | EntryKind::Other => {
-                let attributes = read_attributes(&self.inner.group, path, &[]);
-                attributes.map_err(self.library(path))
+                let VersionInner { file, group, name } = &*self.inner;
+                read_attributes(file, group, path, &[], &format!("{VERSIONS}/{name}/{path}"))
             }
             EntryKind::Dataset => self.inner.dataset_attributes(path),
         }

@@ -3,6 +3,7 @@ use super::super::test_image::{
     virtual_layout,
 };
 use super::super::{FieldWidth, GlobalHeapId};
+use super::scan::{FAIL_IF_UNKNOWN, SHARED};
 use super::*;
 use crate::dims::Dims;
 
@@ -36,6 +37,10 @@ fn attribute(size: usize) -> MessageImage {
     (0x0c, 0, vec![0xaa; size])
 }
 
+fn datatype(body: &[u8]) -> MessageImage {
+    (3, 0, body.to_vec())
+}
+
 #[track_caller]
 fn assert_is_the_dataset(header: &ObjectHeader) {
     let mappings = Some(GlobalHeapId { collection: 0x1000, index: 3 });
@@ -46,7 +51,7 @@ fn assert_is_the_dataset(header: &ObjectHeader) {
 
 fn messages(offset_size: FieldWidth, length_size: FieldWidth) -> Vec<MessageImage> {
     let layout = virtual_layout(0x1000, 3, offset_size);
-    vec![dataspace(&[10, 20], length_size), attribute(16), layout, attribute(800)]
+    vec![dataspace(&[10, 20], length_size), datatype(&[0xaa; 16]), layout, attribute(800)]
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn both_versions_with_all_flags_and_widths_are_read() {
 }
 
 #[test]
-fn continuation_blocks_are_followed_until_both_messages_are_found() {
+fn continuation_blocks_are_followed_until_all_messages_are_found() {
     let messages = messages(WIDE, WIDE);
     for flags in [0b01, 0b101] {
         let last = block_v2(flags, &messages[2..3], 3);
@@ -83,7 +88,7 @@ fn continuation_blocks_are_followed_until_both_messages_are_found() {
         let first = header_v2(
             flags,
             &[
-                attribute(4),
+                messages[1].clone(),
                 continuation(1000, second.len(), WIDE, WIDE),
                 continuation(1500, third.len(), WIDE, WIDE),
             ],
@@ -140,6 +145,18 @@ fn the_first_message_of_a_type_counts() {
     messages.push(virtual_layout(0x2000, 1, WIDE));
     messages.push(dataspace(&[1], WIDE));
     assert_is_the_dataset(&read(&image(&[(0, &header_v1(6, &messages))])).unwrap());
+}
+
+#[test]
+fn datatypes_are_the_same_up_to_the_padding_of_old_headers() {
+    let stored = |header: &[u8]| read(&image(&[(0, header)])).unwrap().datatype().unwrap().clone();
+    let [padded, plain] =
+        [header_v1(1, &[datatype(&[7; 12])]), header_v2(0, &[datatype(&[7; 12])])];
+    assert!(stored(&padded).is_same(&stored(&plain)) && stored(&plain).is_same(&stored(&padded)));
+    let shared = (3, SHARED, vec![7; 12]);
+    for other in [shared, datatype(&[7; 13]), datatype(&[7; 11]), datatype(&[8; 12])] {
+        assert!(!stored(&plain).is_same(&stored(&header_v2(0, &[other]))));
+    }
 }
 
 #[test]
