@@ -85,25 +85,47 @@ fn elements_that_are_stored_as_another_type_are_not_read() -> Outcome {
     Ok(())
 }
 
-/// A copy of a file in which every object of its global heaps has a header of zeros.
-fn with_empty_heaps(name: &str, copy: &Path) -> Outcome {
+/// A copy of a file whose global heaps end, each, in free space of no size, which libhdf5 reads for ever
+/// (`H5HG__cache_heap_deserialize`, HDF5 2.2): it must not be asked.
+fn with_endless_heaps(name: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
     const HEADER: usize = 16;
     let mut bytes = std::fs::read(made::file(name)?.path)?;
+    let size_at = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(*bytes[at + 8..].first_chunk().unwrap()) as usize
+    };
     let starts: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"GCOL")).collect();
     assert!(!starts.is_empty());
     for start in starts {
-        bytes[start + HEADER..start + 2 * HEADER].fill(0);
+        let end = start + size_at(&bytes, start);
+        let (mut last, mut next) = (start, start + HEADER);
+        while next + HEADER <= end {
+            last = next;
+            // The size of free space counts its header, that of an object its data.
+            next += match bytes[last..last + 2] {
+                [0, 0] => size_at(&bytes, last),
+                _ => HEADER + size_at(&bytes, last).next_multiple_of(8),
+            };
+        }
+        bytes[last..last + HEADER].fill(0);
     }
-    std::fs::write(copy, bytes)?;
+    let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("endless-heaps-{name}.h5"));
+    std::fs::write(&copy, bytes)?;
+    Ok(copy)
+}
+
+#[test]
+fn a_fill_value_in_a_damaged_heap_is_an_error() -> Outcome {
+    let file = VersionedFile::open(with_endless_heaps("fill-strings-handmade")?)?;
+    let error = file.version("r0")?.dataset("text").unwrap_err();
+    let Error::Dataset { fault, .. } = error else { panic!("{error}") };
+    assert!(matches!(*fault, DatasetFault::FillValue { .. }), "{fault}");
     Ok(())
 }
 
-/// libhdf5 reads such heaps for ever, so it must not be asked (`H5HG__cache_heap_deserialize`, HDF5 2.2).
 #[test]
 fn strings_of_attributes_in_a_damaged_heap_are_an_error_that_names_them() -> Outcome {
     for name in ["libver-earliest", "libver-latest"] {
-        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("empty-heaps-{name}.h5"));
-        with_empty_heaps(name, &copy)?;
+        let copy = with_endless_heaps(name)?;
         let file = VersionedFile::open(&copy)?;
         let version = file.version("r0")?;
         let errors = [

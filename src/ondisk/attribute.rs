@@ -101,7 +101,7 @@ impl ByName<'_> {
         if version > 1 && flags & SHARED_PARTS != 0 {
             return Err(unsupported("a shared datatype or dataspace"));
         }
-        let reference_size = 4 + self.superblock.offset_size.bytes() + 4;
+        let reference_size = self.superblock.reference_size();
         if !is_variable_string(cursor.take(datatype)?, reference_size) {
             return Ok(Found::OtherType);
         }
@@ -119,17 +119,8 @@ impl ByName<'_> {
         let count = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
         let elements_address = cursor.address();
         let references = cursor.take(count.saturating_mul(reference_size))?;
-        let undefined = |reference: &[u8]| {
-            let address = reference[4..].iter().take(self.superblock.offset_size.bytes());
-            address.copied().all(|byte| byte == u8::MAX)
-        };
-        if references.chunks_exact(reference_size).any(undefined) {
-            return Err(OndiskError::Invalid {
-                structure,
-                address: elements_address,
-                field: "address of a string",
-                value: self.superblock.offset_size.all_ones(),
-            });
+        for reference in references.chunks_exact(reference_size) {
+            self.superblock.check_reference(reference, structure, elements_address)?;
         }
         Ok(Found::References(references.to_vec()))
     }

@@ -18,6 +18,8 @@ pub enum Structure {
     Dataspace,
     /// Attribute message (IV.A.2.m).
     Attribute,
+    /// Fill value message (IV.A.2.e, IV.A.2.f).
+    FillValue,
     /// Global heap collection (III.E).
     HeapCollection,
     /// Object inside a global heap collection (III.E).
@@ -34,6 +36,7 @@ impl fmt::Display for Structure {
             Self::Layout => "layout message",
             Self::Dataspace => "dataspace message",
             Self::Attribute => "attribute message",
+            Self::FillValue => "fill value message",
             Self::HeapCollection => "global heap collection",
             Self::HeapObject => "global heap object",
             Self::Chunk => "stored chunk",

@@ -8,7 +8,7 @@
 //! (widths, base)  (v1, v2, blocks)  (class virtual)     (GCOL)                     (list of mappings, a string)
 //! ```
 //!
-//! Attributes of variable-length strings are found in the object header as well, because libhdf5 (up to 2.2 at least)
+//! Attributes and fill values of variable-length strings are found in the object header as well, because libhdf5 (up to 2.2 at least)
 //! reads a damaged global heap collection for ever (`H5HG__cache_heap_deserialize`).
 //!
 //! Everything here follows the HDF5 File Format Specification, version 3.0; the section is named where a
@@ -26,6 +26,7 @@ mod attribute;
 mod checksum;
 mod cursor;
 mod error;
+mod fill_value;
 mod global_heap;
 mod message;
 mod object_header;
@@ -39,6 +40,7 @@ pub use checksum::{Lookup3, lookup3};
 pub(crate) use cursor::Cursor;
 pub use cursor::FieldWidth;
 pub use error::{OndiskError, Structure};
+pub use fill_value::variable_string_fill_values;
 pub use global_heap::{Collection, GlobalHeapId, ObjectRange, locate};
 pub use message::{Dataspace, Layout};
 pub use object_header::{DatatypeMessage, ObjectHeader};

@@ -40,6 +40,27 @@ impl Superblock {
         decode(&bytes[..count], base_address)
     }
 
+    /// Bytes of a reference to a sequence or string of variable length (specification IV.B, "Variable-length"):
+    /// its length as u32, the address of a collection and the index of an object as u32.
+    pub fn reference_size(&self) -> usize {
+        4 + self.offset_size.bytes() + 4
+    }
+
+    /// Checks that a reference of that size does not lead to the undefined address.
+    pub(super) fn check_reference(
+        &self,
+        reference: &[u8],
+        structure: Structure,
+        address: u64,
+    ) -> Result<(), OndiskError> {
+        let undefined = self.offset_size.all_ones();
+        if reference.get(4..).and_then(|rest| self.offset_size.decode(rest)) == Some(undefined) {
+            let (field, value) = ("address of a string", undefined);
+            return Err(OndiskError::Invalid { structure, address, field, value });
+        }
+        Ok(())
+    }
+
     /// The absolute address of an address in the file.
     ///
     /// # Errors

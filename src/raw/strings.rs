@@ -56,7 +56,7 @@ pub(crate) const FILL_REFERENCE: [u8; MAX_REFERENCE] = [0xFF; MAX_REFERENCE];
 
 /// Bytes of a reference in a file whose offsets have `offset_size` bytes.
 pub(crate) fn reference_size(superblock: &Superblock) -> usize {
-    4 + superblock.offset_size.bytes() + 4
+    superblock.reference_size()
 }
 
 /// Resolves references to strings, each turned into a value by `make` (`None` if it is no UTF-8), in order; those that are

@@ -320,6 +320,15 @@ pub enum DatasetFault {
         #[source]
         fault: StringFault,
     },
+    /// The fill value of the stored chunks is a string that cannot be read.
+    #[error("{raw_data:?}: fill value: {fault}")]
+    FillValue {
+        /// Path of the stored chunks.
+        raw_data: String,
+        /// What is wrong.
+        #[source]
+        fault: StringFault,
+    },
     /// Memory for the result cannot be had.
     #[error("no memory for a result of {bytes} bytes")]
     Memory {

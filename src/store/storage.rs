@@ -12,8 +12,8 @@ use crate::chunk_map::ElementType;
 use crate::codec::{Filter, Pipeline};
 use crate::dims::{Dims, byte_count};
 use crate::dtype::Dtype;
-use crate::ondisk::{DatatypeMessage, ObjectHeader};
-use crate::raw::{RawData, reference_size};
+use crate::ondisk::{DatatypeMessage, ObjectHeader, OndiskError, variable_string_fill_values};
+use crate::raw::{RawData, StringFault, Threads, reference_size, resolve_strings};
 
 /// What all versions of a dataset share: stored chunks, type, filters and fill value.
 #[derive(Debug)]
@@ -58,6 +58,10 @@ impl Storage {
             return Err(DatasetFault::MissingRawData { raw_data: path.to_owned() });
         }
         let dataset = h5d::open(&lock, &file.file, path)?;
+        let datatype = h5d::datatype(&lock, &dataset)?;
+        if h5t::is_variable_string(&lock, &datatype)? {
+            check_fill_strings(file, path)?;
+        }
         let creation = h5d::creation(&lock, &dataset)?;
         if h5p::layout(&lock, &creation)? != Layout::Chunked {
             return Err(fault(RawDataFault::NotChunked));
@@ -67,7 +71,6 @@ impl Storage {
             Extent::Simple { dims, .. } => stacked_chunks(&dims, &chunk_shape).map_err(fault)?,
             _ => return Err(fault(RawDataFault::NotChunked)),
         };
-        let datatype = h5d::datatype(&lock, &dataset)?;
         let description = h5t::describe(&lock, &datatype)?;
         let dtype = describe::dtype(&description);
         let narrow = NarrowInteger::of(&description);
@@ -133,6 +136,25 @@ impl Storage {
         let expected = describe::dtype(&h5t::describe(&lock, datatype)?);
         let fault = RawDataFault::Type { expected, found: self.dtype.clone() };
         Err(DatasetFault::RawData { raw_data: self.path.clone(), fault })
+    }
+}
+
+/// Checks that fill values of variable-length strings can be read, before libhdf5 does (`H5Dget_create_plist` in
+/// `H5D_get_create_plist`), which takes for ever in a damaged heap.
+fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> {
+    let Some((bytes, superblock)) = file.read_at() else { return Ok(()) };
+    let Ok(address) = h5o::address(&h5strata_ffi::lock(), &file.file, path) else {
+        // In another file, which is libhdf5's to read.
+        return Ok(());
+    };
+    let read = || {
+        let references = variable_string_fill_values(bytes, superblock, address)?;
+        resolve_strings(bytes, superblock, &references, &[], Threads::One, |_| Some(()))
+            .map_err(|(_, fault)| fault)
+    };
+    match read() {
+        Ok(_) | Err(StringFault::Heap(OndiskError::Unsupported { .. })) => Ok(()),
+        Err(fault) => Err(DatasetFault::FillValue { raw_data: path.to_owned(), fault }),
     }
 }
 

@@ -84,12 +84,14 @@ impl Original {
             && !self.bare.get(place).is_some_and(|b| b.iter().any(overlaps))
     }
 
-    /// The file with damage of this number; `None` for damage that libhdf5 cannot be asked about.
-    pub(crate) fn damaged(&self, number: u64) -> Option<Damage> {
-        Some(self.damage(number)).filter(|damage| !is_endless(&damage.bytes, &self.heaps))
+    /// Whether libhdf5 must not be asked for strings: it would read one of the heaps for ever. An object that takes no
+    /// room, such as one of zeros, is read again and again (`H5HG__cache_heap_deserialize`, up to HDF5 2.2 at least).
+    pub(crate) fn is_endless(&self, damage: &Damage) -> bool {
+        is_endless(&damage.bytes, &self.heaps)
     }
 
-    fn damage(&self, number: u64) -> Damage {
+    /// The file with damage of this number.
+    pub(crate) fn damaged(&self, number: u64) -> Damage {
         let mut numbers = Numbers(number);
         let mut bytes = self.bytes.clone();
         let at = if numbers.below(4) == 0 || self.structure.is_empty() {
@@ -161,8 +163,7 @@ fn heaps(bytes: &[u8]) -> Vec<Range<usize>> {
     starts.filter_map(heap).collect()
 }
 
-/// Whether libhdf5 would read one of the heaps at these places for ever: an object that takes no room, such as one of
-/// zeros, is read again and again (`H5HG__cache_heap_deserialize`, up to HDF5 2.2 at least).
+/// Whether one of the heaps at these places has an object that takes no room.
 fn is_endless(bytes: &[u8], heaps: &[Range<usize>]) -> bool {
     const HEADER: usize = 16;
     heaps.iter().any(|heap| {
