@@ -14,7 +14,7 @@
 //!
 //! | module | C functions | HDF5 |
 //! |---|---|---|
-//! | [`h5`] | `H5open`, `H5get_libversion`, `H5allocate_memory`, `H5free_memory` | 1.10.8 |
+//! | [`h5`] | `H5open`, `H5get_libversion`, `H5set_free_list_limits`, `H5allocate_memory`, `H5free_memory` | 1.10.8 |
 //! | [`h5a`] | `H5Aopen_by_name`, `H5Aexists_by_name`, `H5Aget_name_by_idx`, `H5Aget_type`, `H5Aget_space`, `H5Aread`, `H5Aclose` | 1.10.8 |
 //! | [`h5d`] | `H5Dopen2`, `H5Dget_type`, `H5Dget_space`, `H5Dget_create_plist`, `H5Dget_storage_size`, `H5Dread`, `H5Dclose` | 1.10.8 |
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |

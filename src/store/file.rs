@@ -11,7 +11,7 @@ use h5strata_ffi::{h5a, h5f, h5g, h5l, h5t};
 
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
-use super::lzf_filter;
+use super::library::file_access;
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
 use super::storage::Storage;
 use super::version::Version;
@@ -107,8 +107,8 @@ impl OpenOptions {
             let (file, object) = (path.clone(), object.to_owned());
             move |source| Error::Library { file, object, source }
         };
-        lzf_filter::register(&lock).map_err(library("/"))?;
-        let file = h5f::open_read_only(&lock, &path, None).map_err(|source| {
+        let access = file_access(&lock).map_err(library("/"))?;
+        let file = h5f::open_read_only(&lock, &path, Some(access)).map_err(|source| {
             let file = path.clone();
             if source.has_minor(Minor::Truncated) {
                 Error::Truncated { file }

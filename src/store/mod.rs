@@ -7,6 +7,7 @@ mod element;
 mod error;
 mod file;
 mod history;
+mod library;
 mod lzf_filter;
 mod names;
 mod narrow;

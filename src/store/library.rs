@@ -1,0 +1,30 @@
+//! libhdf5 made ready for us, once in the process.
+
+use std::sync::OnceLock;
+
+use h5strata_ffi::h5::{self, FreeLists};
+use h5strata_ffi::id::FileAccess;
+use h5strata_ffi::{Lock, h5p};
+
+use super::lzf_filter;
+
+/// Freed structures that libhdf5 keeps. Every open file has a metadata cache with a hash table of half a
+/// megabyte (`H5C_t`), which otherwise goes back to the system at each close, and costs its page faults
+/// again at each open.
+const KEPT_STRUCTURES: (i32, i32) = (8 << 20, 4 << 20);
+
+/// How files are opened.
+///
+/// Without chunk caches: chunks are read whole and once, and the hash table of a cache costs more than
+/// all else of opening a dataset.
+pub(super) fn file_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
+    static ACCESS: OnceLock<FileAccess> = OnceLock::new();
+    if let Some(access) = ACCESS.get() {
+        return Ok(access);
+    }
+    h5::set_free_lists(lock, FreeLists { structures: KEPT_STRUCTURES, ..FreeLists::DEFAULT })?;
+    lzf_filter::register(lock)?;
+    let access = h5p::file_access(lock)?;
+    h5p::set_no_read_ahead(lock, &access)?;
+    Ok(ACCESS.get_or_init(|| access))
+}
