@@ -12,7 +12,7 @@ use std::path::Path;
 
 use h5strata::dims::{ravel, unravel};
 use h5strata::selection::AxisSelection;
-use h5strata::{Dataset, OpenOptions, Selection, VersionedFile};
+use h5strata::{Dataset, OpenOptions, RawPath, Selection, VersionedFile};
 use h5strata_ffi::h5s::Selection as Selected;
 use h5strata_ffi::id::File;
 use h5strata_ffi::{h5d, h5f, h5p};
@@ -102,6 +102,21 @@ fn every_list_is_decoded_to_what_libhdf5_says() -> Outcome {
         mappings += found.len();
     })?;
     assert!(datasets > 500 && mappings > 10_000, "{datasets} datasets, {mappings} mappings");
+    Ok(())
+}
+
+#[test]
+fn every_chunk_is_found_where_libhdf5_says() -> Outcome {
+    let mut chunks = 0;
+    for_every_dataset(|path, file, version, name| {
+        let by_library = OpenOptions::new().accept_wrong_hashes(true).raw_path(RawPath::Library);
+        let by_library = by_library.open(path).unwrap().version(version).unwrap();
+        let expected = by_library.dataset(name).unwrap().stored_chunks().unwrap();
+        let found = file.version(version).unwrap().dataset(name).unwrap().stored_chunks().unwrap();
+        assert_eq!(found, expected, "{}: {version}, {name}", path.display());
+        chunks += found.len();
+    })?;
+    assert!(chunks > 10_000, "{chunks} chunks");
     Ok(())
 }
 

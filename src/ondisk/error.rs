@@ -24,6 +24,8 @@ pub enum Structure {
     HeapCollection,
     /// Object inside a global heap collection (III.E).
     HeapObject,
+    /// Node of an index of chunks (III.A.1).
+    ChunkIndex,
     /// Stored bytes of a chunk (IV.A.2.i, "Chunked").
     Chunk,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Structure {
             Self::FillValue => "fill value message",
             Self::HeapCollection => "global heap collection",
             Self::HeapObject => "global heap object",
+            Self::ChunkIndex => "node of the chunk index",
             Self::Chunk => "stored chunk",
         })
     }

@@ -1,6 +1,6 @@
 //! Data layout and dataspace messages (specification IV.A.2.i and IV.A.2.b).
 
-use super::{Cursor, FieldWidth, GlobalHeapId, OndiskError, Structure, Superblock};
+use super::{ChunkBTree, Cursor, FieldWidth, GlobalHeapId, OndiskError, Structure, Superblock};
 use crate::dims::{Dims, MAX_RANK, PerAxis};
 
 /// How a dataset's elements are stored.
@@ -18,6 +18,8 @@ pub enum Layout {
     Chunked {
         /// The shape of a chunk in elements.
         chunk_shape: Dims,
+        /// The index of the chunks; `None` if it is of a kind that is not decoded here.
+        index: Option<ChunkBTree>,
     },
     /// In other datasets.
     Virtual {
@@ -78,8 +80,10 @@ fn decode_old_layout(
             Ok(Layout::Contiguous { address: cursor.relative_address(superblock.offset_size)? })
         }
         CHUNKED => {
-            cursor.relative_address(superblock.offset_size)?;
-            decode_chunk_shape(cursor, dimensions, 4)
+            let root = cursor.relative_address(superblock.offset_size)?;
+            let chunk_shape = decode_chunk_shape(cursor, dimensions, 4)?;
+            let index = Some(ChunkBTree::new(*superblock, root, chunk_shape.len()));
+            Ok(Layout::Chunked { chunk_shape, index })
         }
         _ => Err(unknown_class(class, class_address)),
     }
@@ -99,14 +103,17 @@ fn decode_new_layout(
         }
         CHUNKED if version == 3 => {
             let dimensions = cursor.u8()?;
-            cursor.relative_address(superblock.offset_size)?;
-            decode_chunk_shape(cursor, dimensions, 4)
+            let root = cursor.relative_address(superblock.offset_size)?;
+            let chunk_shape = decode_chunk_shape(cursor, dimensions, 4)?;
+            let index = Some(ChunkBTree::new(*superblock, root, chunk_shape.len()));
+            Ok(Layout::Chunked { chunk_shape, index })
         }
         CHUNKED => {
             let _flags = cursor.u8()?;
             let dimensions = cursor.u8()?;
             let width = cursor.u8()?;
-            decode_chunk_shape(cursor, dimensions, width)
+            let chunk_shape = decode_chunk_shape(cursor, dimensions, width)?;
+            Ok(Layout::Chunked { chunk_shape, index: None })
         }
         VIRTUAL if version >= 4 => {
             let collection = cursor.relative_address(superblock.offset_size)?;
@@ -123,7 +130,7 @@ fn decode_chunk_shape(
     cursor: &mut Cursor<'_>,
     dimensions: u8,
     width: u8,
-) -> Result<Layout, OndiskError> {
+) -> Result<Dims, OndiskError> {
     let invalid = |address, field, value| OndiskError::Invalid {
         structure: Structure::Layout,
         address,
@@ -148,7 +155,7 @@ fn decode_chunk_shape(
             length => chunk_shape.push(length),
         }
     }
-    Ok(Layout::Chunked { chunk_shape })
+    Ok(chunk_shape)
 }
 
 fn unknown_class(class: u8, address: u64) -> OndiskError {
@@ -245,18 +252,20 @@ mod tests {
         let address = 0x4000u64.to_le_bytes();
         let undefined = [0xff; 8];
         let dims = |dims: &[u32]| dims.iter().flat_map(|dim| dim.to_le_bytes()).collect::<Vec<_>>();
-        let chunked = |shape: &[u64]| Layout::Chunked { chunk_shape: Dims::from_slice(shape) };
+        let chunked =
+            |shape: &[u64], index| Layout::Chunked { chunk_shape: Dims::from_slice(shape), index };
+        let tree = |rank| Some(ChunkBTree::new(superblock(FieldWidth::Eight), Some(0x4000), rank));
         let cases: &[(&[&[u8]], Layout)] = &[
             (&[&[1, 2, 0, 0, 0, 0, 0, 0]], Layout::Compact),
             (
                 &[&[2, 2, 1, 0, 0, 0, 0, 0], &address, &dims(&[5, 8])],
                 Layout::Contiguous { address: Some(0x4000) },
             ),
-            (&[&[1, 3, 2, 0, 0, 0, 0, 0], &address, &dims(&[5, 6, 8])], chunked(&[5, 6])),
+            (&[&[1, 3, 2, 0, 0, 0, 0, 0], &address, &dims(&[5, 6, 8])], chunked(&[5, 6], tree(2))),
             (&[&[3, 0, 2, 0, 1, 2]], Layout::Compact),
             (&[&[3, 1], &undefined, &[0; 8]], Layout::Contiguous { address: None }),
-            (&[&[3, 2, 2], &address, &dims(&[900, 4])], chunked(&[900])),
-            (&[&[4, 2, 0, 3, 2, 0, 1, 3, 0, 8, 0, 4, 10], &address], chunked(&[256, 3])),
+            (&[&[3, 2, 2], &address, &dims(&[900, 4])], chunked(&[900], tree(1))),
+            (&[&[4, 2, 0, 3, 2, 0, 1, 3, 0, 8, 0, 4, 10], &address], chunked(&[256, 3], None)),
         ];
         for (parts, expected) in cases {
             let body = parts.concat();

@@ -24,6 +24,7 @@
 
 mod attribute;
 mod checksum;
+mod chunk_btree;
 mod cursor;
 mod error;
 mod fill_value;
@@ -37,6 +38,7 @@ pub(crate) mod test_image;
 
 pub use attribute::variable_string_references;
 pub use checksum::{Lookup3, lookup3};
+pub use chunk_btree::{ChunkBTree, ChunkEntry};
 pub(crate) use cursor::Cursor;
 pub use cursor::FieldWidth;
 pub use error::{OndiskError, Structure};

@@ -8,7 +8,7 @@ use super::library::LibraryServer;
 use super::raw_data::{RawData, RawPath};
 use super::recent::RecentChunks;
 use super::serve::Server;
-use super::table::{ChunkTable, StoredChunk};
+use super::table::{StoredChunk, TableOf};
 use super::threads::Threads;
 use crate::chunk_map::ChunkMap;
 use crate::dims::{ChunkIndex, RawChunk};
@@ -43,13 +43,13 @@ impl Fetch<'_> {
     /// Brings every transfer of the destination's plan to its buffer.
     pub(crate) fn run(&self, destination: &Destination<'_, '_>) -> Result<(), ReadError> {
         let transfers = destination.plan().len();
-        let table = self.table(transfers).map_err(|fault| self.whole(destination, fault))?;
+        let table = self.table(destination).map_err(|fault| self.whole(destination, fault))?;
         let remembers = !self.raw.pipeline().is_empty()
             && RecentChunks::serves(transfers, self.raw.chunk_bytes());
         match (self.file, table) {
             (Some(file), Some(table)) => self.share(
                 destination,
-                || Server::new(self, file, table, remembers),
+                || Server::new(self, file, &table, remembers),
                 |server, batch| server.serve(batch),
             ),
             _ => self.share(
@@ -60,12 +60,20 @@ impl Fetch<'_> {
         }
     }
 
-    /// The stored chunks' addresses, if positional reads are possible and worth the sweep.
-    fn table(&self, transfers: u64) -> Result<Option<&ChunkTable>, ReadFault> {
-        if self.path == RawPath::Library || self.file.is_none() || self.raw.is_few(transfers) {
-            return Ok(None);
-        }
-        self.raw.table(&h5strata_ffi::lock())
+    /// Where the chunks are that the destination's plan needs; `None` if libhdf5 is to read them.
+    fn table(&self, destination: &Destination<'_, '_>) -> Result<Option<TableOf<'_>>, ReadFault> {
+        let (Some(file), RawPath::Auto) = (self.file, self.path) else { return Ok(None) };
+        let plan = destination.plan();
+        self.raw.table_for(file, plan.len(), || {
+            let mut wanted = Vec::new();
+            let mut transfers = plan.transfers();
+            while let Some(transfer) = transfers.advance() {
+                wanted.extend(self.raw_chunk(transfer.chunk()));
+            }
+            wanted.sort_unstable();
+            wanted.dedup();
+            wanted
+        })
     }
 
     /// Has threads take batches until none is left.

@@ -1,24 +1,29 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use h5strata_ffi::{Lock, h5d, h5s};
+use h5strata_ffi::{h5d, h5s};
 
+use super::bytes::FileBytes;
 use super::error::ReadFault;
 use super::recent::RecentChunks;
-use super::table::{ChunkTable, StoredChunk};
+use super::table::{ChunkTable, StoredChunk, TableOf};
 use crate::codec::Pipeline;
 use crate::dims::{Dims, RawChunk};
+use crate::ondisk::{ChunkBTree, ChunkEntry};
 
-/// Stored chunks up to which a sweep over the chunk index is always worth it.
+/// Stored chunks up to which finding all of them is always worth it.
 const SMALL_INDEX: u64 = 64;
 
-/// How many addresses of a sweep cost as much as one `H5Dread_chunk` (50-80 ns against 5 us).
+/// How many addresses libhdf5 lists in the time of one `H5Dread_chunk` (50-80 ns against 5 us).
 const SWEEP_SHARE: u64 = 64;
+
+/// How many addresses of a node are found in the time of reading one more node.
+const NODE_SHARE: u64 = 8;
 
 /// Which way stored chunks are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RawPath {
-    /// Positional reads where the file has a descriptor and libhdf5 lists chunk addresses, else libhdf5.
+    /// Positional reads where the file has a descriptor and the chunks' addresses can be found, else libhdf5.
     #[default]
     Auto,
     /// `H5Dread_chunk` for every chunk.
@@ -36,6 +41,8 @@ pub struct RawData {
     element_size: usize,
     chunk_bytes: usize,
     pipeline: Pipeline,
+    /// The index of the chunks in the file, if it is of a kind that we decode.
+    index: Option<ChunkBTree>,
     table: OnceLock<ChunkTable>,
     /// Chunks read without the table so far: many of them cost more than the sweep for it.
     singles: AtomicU64,
@@ -51,6 +58,7 @@ impl RawData {
         element_size: usize,
         chunk_bytes: usize,
         pipeline: Pipeline,
+        index: Option<ChunkBTree>,
     ) -> Self {
         Self {
             dataset,
@@ -59,6 +67,7 @@ impl RawData {
             element_size,
             chunk_bytes,
             pipeline,
+            index,
             table: OnceLock::new(),
             singles: AtomicU64::new(0),
             recent: RecentChunks::default(),
@@ -93,72 +102,106 @@ impl RawData {
     /// First element of a raw chunk in `raw_data` (format-v4.md, "raw_data").
     pub(super) fn offset(&self, raw: RawChunk) -> Dims {
         let mut offset: Dims = self.chunk_shape.iter().map(|_| 0).collect();
-        if let (Some(first), Some(&chunk)) = (offset.first_mut(), self.chunk_shape.first()) {
-            *first = raw.0.saturating_mul(chunk);
+        if let Some(first) = offset.first_mut() {
+            *first = self.row(raw);
         }
         offset
     }
 
-    /// Whether a read of this many chunks is better off without the table of addresses, one look-up in
-    /// the chunk index a chunk, than with the sweep over the index that makes it.
-    pub(super) fn is_few(&self, transfers: u64) -> bool {
-        if self.table.get().is_some() || self.chunks <= SMALL_INDEX {
+    /// Where the chunks of a read are: of all chunks, or of just the `transfers` chunks that `wanted`
+    /// lists in rising order. `None` if libhdf5 is the faster way to them.
+    pub(super) fn table_for(
+        &self,
+        file: &FileBytes,
+        transfers: u64,
+        wanted: impl FnOnce() -> Vec<RawChunk>,
+    ) -> Result<Option<TableOf<'_>>, ReadFault> {
+        let share = if self.index.is_some() { NODE_SHARE } else { SWEEP_SHARE };
+        if self.table.get().is_some() || !self.is_few(transfers, share) {
+            return Ok(self.table(Some(file))?.map(TableOf::Whole));
+        }
+        let Some(index) = &self.index else { return Ok(None) };
+        let rows: Vec<u64> = wanted().into_iter().map(|raw| self.row(raw)).collect();
+        let mut chunks = Vec::with_capacity(rows.len());
+        index.visit_rows(file, &rows, |entry| chunks.push(self.stored_chunk(entry)))?;
+        Ok(Some(TableOf::Part(ChunkTable::new(chunks))))
+    }
+
+    /// Whether single look-ups of this many chunks, and of those before, cost less than finding all.
+    fn is_few(&self, transfers: u64, share: u64) -> bool {
+        if self.chunks <= SMALL_INDEX {
             return false;
         }
         let before = self.singles.fetch_add(transfers, Ordering::Relaxed);
-        before.saturating_add(transfers).saturating_mul(SWEEP_SHARE) < self.chunks
+        before.saturating_add(transfers).saturating_mul(share) < self.chunks
     }
 
-    /// The stored chunks, swept once (`H5Dchunk_iter`); `None` where libhdf5 cannot list them.
-    pub(super) fn table(&self, lock: &Lock) -> Result<Option<&ChunkTable>, ReadFault> {
+    /// All stored chunks, found once: by our own walk through the index if there is positional access and it
+    /// is of a kind that we decode, else by libhdf5 (`H5Dchunk_iter`); `None` where neither can.
+    fn table(&self, file: Option<&FileBytes>) -> Result<Option<&ChunkTable>, ReadFault> {
         if let Some(table) = self.table.get() {
             return Ok(Some(table));
         }
-        let Some(chunks) = self.sweep(lock)? else { return Ok(None) };
+        let mut chunks = Vec::new();
+        match (&self.index, file) {
+            (Some(index), Some(file)) => {
+                index.visit_all(file, |entry| chunks.push(self.stored_chunk(entry)))?;
+            }
+            _ if h5d::HAS_CHUNK_ITER => self.sweep(&mut chunks)?,
+            _ => return Ok(None),
+        }
         Ok(Some(self.table.get_or_init(|| ChunkTable::new(chunks))))
     }
 
     /// Finds the addresses of all stored chunks, so that later reads have them at hand.
-    pub(crate) fn find_all(&self) -> Result<(), ReadFault> {
-        self.table(&h5strata_ffi::lock()).map(|_| ())
+    pub(crate) fn find_all(&self, file: Option<&FileBytes>) -> Result<(), ReadFault> {
+        self.table(file).map(|_| ())
     }
 
-    /// The stored chunks in order, with their addresses.
+    /// The stored chunks in order, with their addresses; through libhdf5 without `file`.
     ///
     /// # Errors
-    /// [`ReadFault::Library`].
-    pub(crate) fn stored(&self, lock: &Lock) -> Result<Vec<StoredChunk>, ReadFault> {
-        match self.table(lock)? {
+    /// [`ReadFault::Library`], [`ReadFault::Bytes`].
+    pub(crate) fn stored(&self, file: Option<&FileBytes>) -> Result<Vec<StoredChunk>, ReadFault> {
+        match self.table(file)? {
             Some(table) => Ok(table.iter().copied().collect()),
-            None => {
-                (0..self.chunks).filter_map(|raw| self.stored_one(lock, RawChunk(raw))).collect()
-            }
+            None => (0..self.chunks).filter_map(|raw| self.stored_one(RawChunk(raw))).collect(),
         }
     }
 
     /// One stored chunk by a search of libhdf5 through all of them, where no sweep is to be had.
-    fn stored_one(&self, lock: &Lock, raw: RawChunk) -> Option<Result<StoredChunk, ReadFault>> {
-        let info = match h5d::chunk_info(lock, &self.dataset, &self.offset(raw)) {
+    fn stored_one(&self, raw: RawChunk) -> Option<Result<StoredChunk, ReadFault>> {
+        let info = h5d::chunk_info(&h5strata_ffi::lock(), &self.dataset, &self.offset(raw));
+        let h5d::ChunkInfo { address, size, filter_mask } = match info {
             Ok(info) => info?,
             Err(error) => return Some(Err(error.into())),
         };
-        let h5d::ChunkInfo { address, size, filter_mask } = info;
         Some(Ok(StoredChunk { raw, address, size, filter_mask }))
     }
 
-    fn sweep(&self, lock: &Lock) -> Result<Option<Vec<StoredChunk>>, ReadFault> {
-        if !h5d::HAS_CHUNK_ITER {
-            return Ok(None);
-        }
-        let mut chunks = Vec::new();
-        let rows = self.chunk_shape.first().copied().unwrap_or(1).max(1);
-        h5d::chunk_iter(lock, &self.dataset, |chunk| {
+    fn sweep(&self, chunks: &mut Vec<StoredChunk>) -> Result<(), ReadFault> {
+        let visit = |chunk: h5d::StoredChunk<'_>| {
             let h5d::ChunkInfo { address, size, filter_mask } = chunk.info;
-            let raw = RawChunk(chunk.offset.first().map_or(0, |row| row / rows));
+            let raw = self.raw_chunk(chunk.offset.first().copied().unwrap_or(0));
             chunks.push(StoredChunk { raw, address, size, filter_mask });
             std::ops::ControlFlow::Continue(())
-        })?;
-        Ok(Some(chunks))
+        };
+        Ok(h5d::chunk_iter(&h5strata_ffi::lock(), &self.dataset, visit)?)
+    }
+
+    fn stored_chunk(&self, entry: ChunkEntry) -> StoredChunk {
+        let ChunkEntry { row, address, size, filter_mask } = entry;
+        StoredChunk { raw: self.raw_chunk(row), address, size: size.into(), filter_mask }
+    }
+
+    /// The raw chunk that begins in a row.
+    fn raw_chunk(&self, row: u64) -> RawChunk {
+        RawChunk(row / self.chunk_shape.first().copied().unwrap_or(1).max(1))
+    }
+
+    /// The row in which a raw chunk begins.
+    fn row(&self, raw: RawChunk) -> u64 {
+        raw.0.saturating_mul(self.chunk_shape.first().copied().unwrap_or(1))
     }
 
     /// Reads the stored bytes of a raw chunk through libhdf5; `None` if it is not stored.

@@ -50,6 +50,23 @@ impl ChunkTable {
     }
 }
 
+/// The table of all stored chunks, or of those of one read.
+pub(super) enum TableOf<'t> {
+    Whole(&'t ChunkTable),
+    Part(ChunkTable),
+}
+
+impl std::ops::Deref for TableOf<'_> {
+    type Target = ChunkTable;
+
+    fn deref(&self) -> &ChunkTable {
+        match self {
+            Self::Whole(table) => table,
+            Self::Part(table) => table,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

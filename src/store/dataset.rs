@@ -13,6 +13,7 @@ use crate::codec::Filter;
 use crate::dims::{ChunkIndex, Dims, RawChunk};
 use crate::dtype::Dtype;
 use crate::plan::ReadPlan;
+use crate::raw::{RawPath, StoredChunk};
 
 /// A dataset of a committed version. Cheap to clone; may be shared between threads.
 ///
@@ -196,21 +197,15 @@ impl DatasetInner {
     }
 
     fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, DatasetFault> {
-        let stored = {
-            let lock = h5strata_ffi::lock();
-            self.storage.raw.stored(&lock).map_err(|error| match error {
-                crate::raw::ReadFault::Library(error) => DatasetFault::Library(error),
-                fault => DatasetFault::Chunk {
-                    coordinate: Vec::new(),
-                    error: crate::raw::ReadError { chunk: ChunkIndex(0), raw: None, fault },
-                },
-            })?
-        };
+        let file = &self.version.file;
+        let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
+        let bytes = bytes.filter(|_| file.raw_path == RawPath::Auto);
+        let stored = self.storage.raw.stored(bytes).map_err(DatasetFault::Index)?;
         let map = self.whole_map()?;
         let find = |(chunk, raw): (ChunkIndex, RawChunk)| {
             let at = stored.binary_search_by_key(&raw, |chunk| chunk.raw).ok()?;
             let coordinate = crate::dims::unravel(chunk.0, self.geometry.grid());
-            let crate::raw::StoredChunk { address, size, filter_mask, .. } = stored[at];
+            let StoredChunk { address, size, filter_mask, .. } = stored[at];
             Some(DatasetChunk { coordinate, raw, address, size, filter_mask })
         };
         Ok(map.iter().filter_map(find).collect())

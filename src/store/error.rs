@@ -6,7 +6,7 @@ use crate::chunk_map::MapError;
 use crate::dtype::Dtype;
 use crate::kernel::KernelError;
 use crate::plan::PlanError;
-use crate::raw::{ReadError, StringFault};
+use crate::raw::{ReadError, ReadFault, StringFault};
 
 /// What can go wrong with a versioned file. Every variant names the file.
 #[derive(Debug, thiserror::Error)]
@@ -276,6 +276,9 @@ pub enum DatasetFault {
         /// What is wrong.
         fault: RawDataFault,
     },
+    /// The index of the stored chunks could not be read.
+    #[error("the index of its stored chunks cannot be read: {0}")]
+    Index(#[source] ReadFault),
     /// A chunk could not be read.
     #[error("chunk {}: {}", tuple(.coordinate), .error.fault)]
     Chunk {

@@ -139,8 +139,9 @@ impl DatasetInner {
             // Neither needs the other: the map comes from the file, the addresses from libhdf5. A failure to
             // find these comes back when they are needed.
             let raw = &self.storage.raw;
-            let (map, _) =
-                self.version.file.threads().join(|| self.map_of(plan), || raw.find_all());
+            let file = &self.version.file;
+            let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
+            let (map, _) = file.threads().join(|| self.map_of(plan), || raw.find_all(bytes));
             map?
         };
         self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;

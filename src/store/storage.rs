@@ -12,7 +12,9 @@ use crate::chunk_map::ElementType;
 use crate::codec::{Filter, Pipeline};
 use crate::dims::{Dims, byte_count};
 use crate::dtype::Dtype;
-use crate::ondisk::{DatatypeMessage, ObjectHeader, OndiskError, variable_string_fill_values};
+use crate::ondisk::{
+    self, ChunkBTree, DatatypeMessage, ObjectHeader, OndiskError, variable_string_fill_values,
+};
 use crate::raw::{RawData, StringFault, Threads, reference_size, resolve_strings};
 
 /// What all versions of a dataset share: stored chunks, type, filters and fill value.
@@ -104,8 +106,11 @@ impl Storage {
             .map(|index| Ok(filter(h5p::filter(&lock, &creation, index)?)))
             .collect::<Result<Vec<_>, h5strata_ffi::Error>>()?;
         let pipeline = Pipeline::new(filters, chunk_bytes, element_size);
-        let raw = RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline);
-        let stored_datatype = stored_datatype(file, path);
+        let header = raw_header(file, path);
+        let index = header.as_ref().and_then(chunk_index);
+        let stored_datatype = header.and_then(|header| header.datatype().cloned());
+        let raw =
+            RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline, index);
         Ok(Self { path: path.to_owned(), raw, dtype, narrow, fill, datatype, stored_datatype })
     }
 
@@ -158,11 +163,19 @@ fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> 
     }
 }
 
-/// The datatype message of `raw_data`; `None` where libhdf5 must be asked.
-fn stored_datatype(file: &FileInner, path: &str) -> Option<DatatypeMessage> {
+/// The object header of `raw_data`; `None` where libhdf5 must be asked.
+fn raw_header(file: &FileInner, path: &str) -> Option<ObjectHeader> {
     let (bytes, superblock) = file.read_at()?;
     let address = h5o::address(&h5strata_ffi::lock(), &file.file, path).ok()?;
-    ObjectHeader::read(bytes, superblock, address).ok()?.datatype().cloned()
+    ObjectHeader::read(bytes, superblock, address).ok()
+}
+
+/// The index of the stored chunks; `None` where libhdf5 must be asked.
+fn chunk_index(header: &ObjectHeader) -> Option<ChunkBTree> {
+    match header.layout() {
+        Ok(ondisk::Layout::Chunked { index, .. }) => index,
+        _ => None,
+    }
 }
 
 fn filter(filter: h5p::Filter) -> Filter {
