@@ -11,6 +11,7 @@
 //! that hold a wanted chunk. Rows must rise strictly from chunk to chunk and levels fall by one from
 //! node to node, so that a walk through a damaged tree ends too.
 
+use super::read_at::check_inside_file;
 use super::{Cursor, OndiskError, ReadAt, Structure, Superblock};
 
 const SIGNATURE: [u8; 4] = *b"TREE";
@@ -27,6 +28,8 @@ pub struct ChunkBTree {
     root: Option<u64>,
     /// Axes of the dataset.
     rank: usize,
+    /// Rows of a chunk.
+    edge: u64,
 }
 
 /// One stored chunk.
@@ -63,8 +66,9 @@ impl Wanted<'_> {
 }
 
 impl ChunkBTree {
-    pub(super) fn new(superblock: Superblock, root: Option<u64>, rank: usize) -> Self {
-        Self { superblock, root, rank }
+    pub(super) fn new(superblock: Superblock, root: Option<u64>, chunk_shape: &[u64]) -> Self {
+        let edge = chunk_shape.first().copied().unwrap_or(1).max(1);
+        Self { superblock, root, rank: chunk_shape.len(), edge }
     }
 
     /// Calls `visit` for every stored chunk, in rising order of rows.
@@ -133,6 +137,8 @@ struct Key {
     size: u32,
     filter_mask: u32,
     row: u64,
+    /// Whether it is that of a chunk of the stack: on the grid along the first axis, 0 along the others.
+    stacked: bool,
 }
 
 impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
@@ -152,6 +158,8 @@ impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
         let used = Cursor::new(&node[..count], Structure::ChunkIndex, address);
         let needed = self.tree.node_size(usize::from(entries_used(used)?));
         if needed > node.len() {
+            // The number of children comes from the file: nothing is allocated that it cannot hold.
+            check_inside_file(self.file, address, needed as u64, Structure::ChunkIndex)?;
             node.resize(needed, 0);
             count = self.file.read_up_to(node, address, Structure::ChunkIndex)?;
         }
@@ -191,7 +199,7 @@ impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
             };
             let child = self.tree.superblock.absolute(child, Structure::ChunkIndex)?;
             // Rows rise from child to child; only the last key of a node may repeat the one before.
-            if self.last.is_some_and(|last| key.row < last) {
+            if !key.stacked || self.last.is_some_and(|last| key.row < last) {
                 return Err(invalid(at, "row of a chunk", key.row));
             }
             if level == 0 {
@@ -210,18 +218,19 @@ impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
         }
         self.last = Some(key.row);
         if self.wanted.any_in(key.row, key.row.saturating_add(1)) {
-            let Key { size, filter_mask, row } = *key;
+            let Key { size, filter_mask, row, .. } = *key;
             (self.visit)(ChunkEntry { row, address, size, filter_mask });
         }
         Ok(())
     }
 
-    /// A key; its offsets along other axes are 0 in a stack of chunks, and are not looked at.
+    /// A key. Only the last one of a node, which is of no chunk, may have offsets along other axes.
     fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key, OndiskError> {
         let (size, filter_mask) = (cursor.u32()?, cursor.u32()?);
         let row = u64::from_le_bytes(cursor.array()?);
-        cursor.take(8 * self.tree.rank)?;
-        Ok(Key { size, filter_mask, row })
+        let others = cursor.take(8 * self.tree.rank)?;
+        let stacked = row.is_multiple_of(self.tree.edge) && others.iter().all(|&byte| byte == 0);
+        Ok(Key { size, filter_mask, row, stacked })
     }
 }
 
@@ -241,7 +250,6 @@ mod tests {
 
     /// Rows of a chunk.
     const EDGE: u64 = 10;
-    const RANK: usize = 2;
 
     /// A node with these (key row, child address) pairs and the row of its last key.
     fn node(level: u8, children: &[(u64, u64)], last: u64) -> Vec<u8> {
@@ -281,7 +289,7 @@ mod tests {
     fn tree(root: Option<u64>) -> ChunkBTree {
         let (offset_size, length_size) = (FieldWidth::Eight, FieldWidth::Eight);
         let superblock = Superblock { version: 0, base_address: 0, offset_size, length_size };
-        ChunkBTree::new(superblock, root, RANK)
+        ChunkBTree::new(superblock, root, &[EDGE, 4])
     }
 
     fn rows(bytes: &[u8], wanted: Option<&[u64]>) -> Result<Vec<u64>, OndiskError> {
@@ -323,6 +331,9 @@ mod tests {
         assert!(changed(517, 3).contains("node level cannot be 3"));
         assert!(changed(518, 0).contains("number of children cannot be 0"));
         assert!(changed(1024 + 24 + 8, 20).contains("row of a chunk cannot be 20"));
+        // A key between two chunks, and one beside the stack.
+        assert!(changed(1024 + 24 + 8, 31).contains("row of a chunk cannot be 31"));
+        assert!(changed(1024 + 24 + 16, 4).contains("row of a chunk cannot be 30"));
         // Both children of the root are one leaf, then the root itself.
         let second_child = 24 + 2 * 32 + 8;
         let mut bytes = image();
@@ -331,6 +342,17 @@ mod tests {
         bytes[second_child..second_child + 2].copy_from_slice(&0u16.to_le_bytes());
         assert!(rows(&bytes, None).unwrap_err().to_string().contains("node level cannot be 1"));
         assert!(matches!(rows(&image()[..1030], None), Err(OndiskError::Truncated { .. })));
+    }
+
+    #[test]
+    fn a_node_longer_than_the_file_is_refused_before_it_is_read() {
+        let mut bytes = image();
+        bytes[518..520].copy_from_slice(&u16::MAX.to_le_bytes());
+        let needed = tree(None).node_size(u16::MAX.into()) as u64;
+        assert!(matches!(
+            rows(&bytes, None),
+            Err(OndiskError::Truncated { address: 512, needed: found, .. }) if found == needed
+        ));
     }
 
     #[test]

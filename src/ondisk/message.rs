@@ -82,7 +82,7 @@ fn decode_old_layout(
         CHUNKED => {
             let root = cursor.relative_address(superblock.offset_size)?;
             let chunk_shape = decode_chunk_shape(cursor, dimensions, 4)?;
-            let index = Some(ChunkBTree::new(*superblock, root, chunk_shape.len()));
+            let index = Some(ChunkBTree::new(*superblock, root, &chunk_shape));
             Ok(Layout::Chunked { chunk_shape, index })
         }
         _ => Err(unknown_class(class, class_address)),
@@ -105,7 +105,7 @@ fn decode_new_layout(
             let dimensions = cursor.u8()?;
             let root = cursor.relative_address(superblock.offset_size)?;
             let chunk_shape = decode_chunk_shape(cursor, dimensions, 4)?;
-            let index = Some(ChunkBTree::new(*superblock, root, chunk_shape.len()));
+            let index = Some(ChunkBTree::new(*superblock, root, &chunk_shape));
             Ok(Layout::Chunked { chunk_shape, index })
         }
         CHUNKED => {
@@ -254,17 +254,22 @@ mod tests {
         let dims = |dims: &[u32]| dims.iter().flat_map(|dim| dim.to_le_bytes()).collect::<Vec<_>>();
         let chunked =
             |shape: &[u64], index| Layout::Chunked { chunk_shape: Dims::from_slice(shape), index };
-        let tree = |rank| Some(ChunkBTree::new(superblock(FieldWidth::Eight), Some(0x4000), rank));
+        let tree = |shape: &[u64]| {
+            Some(ChunkBTree::new(superblock(FieldWidth::Eight), Some(0x4000), shape))
+        };
         let cases: &[(&[&[u8]], Layout)] = &[
             (&[&[1, 2, 0, 0, 0, 0, 0, 0]], Layout::Compact),
             (
                 &[&[2, 2, 1, 0, 0, 0, 0, 0], &address, &dims(&[5, 8])],
                 Layout::Contiguous { address: Some(0x4000) },
             ),
-            (&[&[1, 3, 2, 0, 0, 0, 0, 0], &address, &dims(&[5, 6, 8])], chunked(&[5, 6], tree(2))),
+            (
+                &[&[1, 3, 2, 0, 0, 0, 0, 0], &address, &dims(&[5, 6, 8])],
+                chunked(&[5, 6], tree(&[5, 6])),
+            ),
             (&[&[3, 0, 2, 0, 1, 2]], Layout::Compact),
             (&[&[3, 1], &undefined, &[0; 8]], Layout::Contiguous { address: None }),
-            (&[&[3, 2, 2], &address, &dims(&[900, 4])], chunked(&[900], tree(1))),
+            (&[&[3, 2, 2], &address, &dims(&[900, 4])], chunked(&[900], tree(&[900]))),
             (&[&[4, 2, 0, 3, 2, 0, 1, 3, 0, 8, 0, 4, 10], &address], chunked(&[256, 3], None)),
         ];
         for (parts, expected) in cases {
