@@ -124,6 +124,11 @@ impl RawData {
         let rows: Vec<u64> = wanted().into_iter().map(|raw| self.row(raw)).collect();
         let mut chunks = Vec::with_capacity(rows.len());
         index.visit_rows(file, &rows, |entry| chunks.push(self.stored_chunk(entry)))?;
+        if chunks.len() < rows.len() {
+            // A chunk that is mapped and not found was never written, or the keys above it are damaged: the
+            // whole index tells.
+            return Ok(self.table(Some(file))?.map(TableOf::Whole));
+        }
         Ok(Some(TableOf::Part(ChunkTable::new(chunks))))
     }
 
