@@ -125,10 +125,11 @@ impl Fetch<'_> {
             let span = plan.transfers().advance().map_or(0..0, |first| first.chunk_span());
             (span.end - span.start).saturating_mul(element_size) / 8
         } else {
-            self.raw.chunk_bytes() as u64 * 3
+            (self.raw.chunk_bytes() as u64).saturating_mul(3)
         };
         let delivered = plan.output_count().saturating_mul(element_size) / 8;
-        let work = plan.len().saturating_mul(READ_CALL + work_a_chunk).saturating_add(delivered);
+        let work_a_chunk = work_a_chunk.saturating_add(READ_CALL);
+        let work = plan.len().saturating_mul(work_a_chunk).saturating_add(delivered);
         (self.threads.count() as u64).min(work / PARALLEL + 1).min(plan.len()).max(1)
     }
 

@@ -255,9 +255,16 @@ impl<'f> Server<'f> {
         Ok(())
     }
 
-    /// Reads a range of the file to the start of the window, which grows only as far as the file can
-    /// fill it: stored sizes come from the file.
+    /// Reads a range of the file to the start of the window.
     fn read_window(&mut self, bytes: &Range<u64>) -> Result<(), ReadFault> {
+        let wanted = self.grow_window(bytes)?;
+        let window = &mut self.window[..wanted];
+        Ok(self.file.read_exact_at(window, bytes.start, Structure::Chunk)?)
+    }
+
+    /// Makes room in the window for a range of the file, and gives its length. The window grows only as far
+    /// as the file can fill it: stored sizes come from the file.
+    fn grow_window(&mut self, bytes: &Range<u64>) -> Result<usize, ReadFault> {
         let len = bytes.end - bytes.start;
         let Ok(wanted) = usize::try_from(len) else { return Err(ReadFault::Memory { bytes: len }) };
         if wanted > self.window.len() {
@@ -267,8 +274,7 @@ impl<'f> Server<'f> {
             }
         }
         grow(&mut self.window, wanted)?;
-        let window = &mut self.window[..wanted];
-        Ok(self.file.read_exact_at(window, bytes.start, Structure::Chunk)?)
+        Ok(wanted)
     }
 
     /// Serves the next transfer from several ranges of one unfiltered chunk.
@@ -282,9 +288,8 @@ impl<'f> Server<'f> {
         let span = slot.transfer().chunk_span();
         let start = span.start * element_size;
         // The window is an image of the chunk from the first needed byte on; gaps are not read.
-        let len = usize::try_from(span.end * element_size - start)
-            .map_err(|_| ReadFault::Memory { bytes: span.end * element_size - start })?;
-        grow(&mut self.window, len)?;
+        let needed = stored.address + start..stored.address + span.end * element_size;
+        let len = self.grow_window(&needed)?;
         let (file, window) = (self.file, &mut self.window);
         needed_ranges(slot.transfer(), element_size, |range| {
             let within = usize::try_from(range.start - start).unwrap_or(usize::MAX)
