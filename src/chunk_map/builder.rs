@@ -56,6 +56,10 @@ impl Geometry {
         if !fits || rank == 0 {
             return Err(fault(virtual_start, MappingFault::NotABlock));
         }
+        // Without chunks nothing fits, and positions among those there would be may pass 64 bits.
+        if self.chunks == 0 {
+            return Err(self.misplaced(virtual_start, extent));
+        }
         let mut chunk = 0;
         for axis in 0..rank {
             let (size, edge, start) =
@@ -191,6 +195,16 @@ mod tests {
                 other => panic!("{expected:?} expected, {other:?} found"),
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_mapped_in_an_empty_shape_however_long_its_axes() {
+        let geometry = Geometry::new(&[1 << 40, 1 << 40, 0], &[1, 1, 1], 6).unwrap();
+        let start = [(1 << 40) - 1, 1, 0];
+        assert!(matches!(
+            geometry.check(&[0, 0, 0], &start, &[1, 1, 1]),
+            Err(MapError::Mapping { fault: MappingFault::OutsideShape { .. }, .. })
+        ));
     }
 
     #[test]
