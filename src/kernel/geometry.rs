@@ -120,3 +120,21 @@ impl Run {
         Geometry::of(transfer).run()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadPlan, Selection};
+
+    #[test]
+    fn a_step_beyond_the_axis_is_no_distance() {
+        let arena = bumpalo::Bump::new();
+        for slice in ["3:4:9223372036854775807", "3:2:-9223372036854775808"] {
+            let selection: Selection = slice.parse().unwrap();
+            let plan = ReadPlan::new(&selection, &[10, 100], &[10, 100], &arena).unwrap();
+            let mut transfers = plan.transfers();
+            let run = Run::of(&transfers.advance().unwrap());
+            assert_eq!(run, Some(Run { chunk: 300, buffer: 0, count: 100 }), "{slice}");
+        }
+    }
+}

@@ -30,7 +30,8 @@ pub(super) struct StridedAxis {
 impl StridedAxis {
     pub(super) fn new(start: u64, step: i64, count: u64, chunk: u64) -> Self {
         let reversed = step < 0 && count > 1;
-        let step = step.unsigned_abs();
+        // A single element has no next one, and a step beyond the axis may be of any size.
+        let step = if count > 1 { step.unsigned_abs() } else { 1 };
         // The steps from the first to the last element stay inside the axis.
         let extent = if count == 0 { 0 } else { step.saturating_mul(count - 1) };
         let first = if reversed { start - extent } else { start };
