@@ -41,9 +41,9 @@ fn axis(element: SliceInfoElem) -> AxisSelection {
                 Some(0) => {
                     return AxisSelection::Slice { start: Some(0), stop: Some(0), step: 1 };
                 }
-                Some(end) => Some(end as i64 - 1),
+                Some(end) => Some((end as i64).saturating_sub(1)),
             },
-            stop: if start == 0 { None } else { Some(start as i64 - 1) },
+            stop: if start == 0 { None } else { Some((start as i64).saturating_sub(1)) },
             step: step as i64,
         },
         SliceInfoElem::Slice { start, end, step } => AxisSelection::Slice {
@@ -93,5 +93,6 @@ mod tests {
             s![3..3];
             s![0..1;-1];
         );
+        assert!(walk(s![..isize::MIN;-1].into(), 10).is_empty());
     }
 }
