@@ -136,8 +136,7 @@ impl DatasetInner {
         let map = if plan.len() < MANY || self.version.file.raw_path == RawPath::Library {
             self.map_of(plan)?
         } else {
-            // Neither needs the other: the map comes from the file, the addresses from libhdf5. A failure to
-            // find these comes back when they are needed.
+            // Neither needs the other. A failure to find the addresses comes back when they are needed.
             let raw = &self.storage.raw;
             let file = &self.version.file;
             let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
