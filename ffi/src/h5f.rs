@@ -10,7 +10,7 @@ use hdf5_sys::h5f::{H5F_ACC_RDONLY, H5Fget_access_plist, H5Fget_create_plist};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5p::{H5P_DEFAULT, H5Pget_driver};
 
-use crate::error::{Error, check};
+use crate::error::{Error, check, check_truth};
 use crate::id::{File, FileAccess, FileCreation, Id};
 use crate::lock::Lock;
 
@@ -38,6 +38,22 @@ pub fn open_read_only(
     let id = unsafe { hdf5_sys::h5f::H5Fopen(path.as_ptr(), H5F_ACC_RDONLY, access) };
     // SAFETY: H5Fopen returned it, fresh or negative.
     unsafe { Id::from_call(lock, "H5Fopen", id) }
+}
+
+/// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5
+/// 1.12 `H5Fis_hdf5`).
+///
+/// # Errors
+/// [`Error::Call`] when it cannot be opened; [`Error::InteriorNul`].
+pub fn is_accessible(lock: &Lock, path: &Path) -> Result<bool, Error> {
+    let path = c_path(path)?;
+    // SAFETY: the lock is held; `path` ends in a zero byte.
+    #[cfg(hdf5_tokens)]
+    let found = unsafe { hdf5_sys::h5f::H5Fis_accessible(path.as_ptr(), H5P_DEFAULT) };
+    // SAFETY: the lock is held; `path` ends in a zero byte.
+    #[cfg(not(hdf5_tokens))]
+    let found = unsafe { hdf5_sys::h5f::H5Fis_hdf5(path.as_ptr()) };
+    check_truth(lock, "H5Fis_accessible", found)
 }
 
 /// Bytes in front of the superblock: what addresses relative to the base address lack

@@ -23,6 +23,7 @@
 //! | | `H5Iget_file_id` | up to 1.14.3, which leave the user block out of chunk addresses |
 //! | [`h5f`] | `H5Fopen`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
 //! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
+//! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gclose` | 1.10.8 |
 //! | [`h5l`] | `H5Lexists` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |
