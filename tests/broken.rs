@@ -175,6 +175,15 @@ fn a_missing_file_is_told_in_the_systems_words() {
 }
 
 #[test]
+fn a_pipe_is_refused_and_not_waited_for() {
+    let pipe = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pipe-{}", std::process::id()));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let error = VersionedFile::open(&pipe).unwrap_err();
+    std::fs::remove_file(&pipe).unwrap();
+    assert!(error.to_string().contains("not a regular file"), "{error}");
+}
+
+#[test]
 fn an_unknown_version_is_answered_with_the_names_there_are() -> Outcome {
     let file = VersionedFile::open(made::file("names")?.path)?;
     for (asked, expected) in [("2026-11-31", "did you mean \"2026-11-30\"?"), ("q", "there are ")] {

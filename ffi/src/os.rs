@@ -10,6 +10,7 @@ use crate::error::Error;
 ///
 /// # Errors
 /// [`Error::Os`]; [`Error::Limit`] for ranges that no file has.
+#[cfg(target_os = "linux")]
 pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Error> {
     let to_off = |number: u64| {
         libc::off_t::try_from(number).map_err(|_| Error::Limit {
@@ -28,6 +29,15 @@ pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), E
             Err(Error::Os { call: "posix_fadvise", source: io::Error::from_raw_os_error(code) })
         }
     }
+}
+
+/// Tells the kernel that a range will be read soon: not on this system.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn will_need(_file: BorrowedFd<'_>, _offset: u64, _length: u64) -> Result<(), Error> {
+    Ok(())
 }
 
 /// Whether the byte at `offset` of a file is in the page cache (`preadv2`, `RWF_NOWAIT`); `None` where

@@ -1,4 +1,5 @@
 use std::collections::HashMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -100,8 +101,7 @@ impl OpenOptions {
     /// As [`VersionedFile::open`]; [`Error::Threads`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref().to_owned();
-        // The system's own words for what it refuses: libhdf5 reports a missing file in its own.
-        std::fs::File::open(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        check_regular(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
         let lock = h5strata_ffi::lock();
         let library = |object: &str| {
             let (file, object) = (path.clone(), object.to_owned());
@@ -157,6 +157,15 @@ impl OpenOptions {
         inner.check_data_version(self.accept_wrong_hashes)?;
         Ok(VersionedFile { inner: Arc::new(inner) })
     }
+}
+
+/// Whether there is a file that may be read, in the system's own words: libhdf5 reports a missing one in
+/// its own, and opening a pipe would wait for its writer.
+fn check_regular(path: &Path) -> io::Result<()> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    std::fs::File::open(path).map(|_| ())
 }
 
 impl FileInner {

@@ -13,6 +13,9 @@ const CHUNK_BYTES: usize = 2;
 /// What a checksum in front of the filter adds to a chunk.
 const CHECKSUM: usize = 4;
 
+/// Bytes that one stored byte can stand for at most: a match of three bytes gives 264.
+const MOST_EXPANSION: usize = 88;
+
 struct Lzf;
 
 impl FilterCodec for Lzf {
@@ -22,7 +25,8 @@ impl FilterCodec for Lzf {
     fn decode(parameters: &[u32], input: &[u8], size_hint: usize) -> Option<Vec<u8>> {
         let stated = parameters.get(CHUNK_BYTES).and_then(|&bytes| usize::try_from(bytes).ok());
         let most = stated.unwrap_or(0).max(size_hint).checked_add(CHECKSUM)?;
-        decode_lzf(input, most)
+        // What the parameters state is not believed beyond what the bytes can hold.
+        decode_lzf(input, most.min(input.len().saturating_mul(MOST_EXPANSION)))
     }
 
     fn encode(_parameters: &[u32], input: &[u8]) -> Option<Vec<u8>> {

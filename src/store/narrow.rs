@@ -16,10 +16,21 @@ pub(super) struct NarrowInteger {
 }
 
 impl NarrowInteger {
-    /// What is narrow about a type; `None` if its integers fill their bytes, or it is of another class.
+    /// What is narrow about the integers of a type, also where they have names or stand in arrays; `None` if
+    /// they fill their bytes, or the type is of another class.
     pub(super) fn of(description: &Description) -> Option<Self> {
-        let TypeClass::Integer { order, signed, precision, offset } = description.class else {
-            return None;
+        let (order, signed, precision, offset) = match &description.class {
+            TypeClass::Integer { order, signed, precision, offset } => {
+                (*order, *signed, *precision, *offset)
+            }
+            // Bits are read as the unsigned number they make.
+            TypeClass::Bitfield { order, precision, offset } => {
+                (*order, false, *precision, *offset)
+            }
+            TypeClass::Enumeration { base, .. } | TypeClass::Array { base, .. } => {
+                return Self::of(base);
+            }
+            _ => return None,
         };
         let size = description.size;
         let bits = size * 8;
@@ -85,5 +96,9 @@ mod tests {
         assert_eq!(NarrowInteger::of(&Description { size: 4, class: class(32, 0) }), None);
         assert!(NarrowInteger::of(&Description { size: 4, class: class(31, 0) }).is_some());
         assert_eq!(NarrowInteger::of(&Description { size: 4, class: class(31, 9) }), None);
+        let base = Box::new(Description { size: 4, class: class(20, 0) });
+        let narrow = NarrowInteger::of(&base);
+        let array = TypeClass::Array { dims: vec![3], base };
+        assert_eq!(NarrowInteger::of(&Description { size: 12, class: array }), narrow);
     }
 }
