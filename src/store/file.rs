@@ -66,16 +66,19 @@ pub(super) struct Direct {
 }
 
 impl OpenOptions {
+    /// The most threads that one file is read with.
+    pub const MAX_THREADS: usize = 256;
+
     /// The defaults: all cores, positional reads, no broken formats.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Number of threads that decode and copy; 0 is one a core, in a pool that all files share, and 1 the
-    /// caller's own.
+    /// caller's own. More than [`MAX_THREADS`](Self::MAX_THREADS) are taken as that many.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = (threads > 0).then_some(threads);
+        self.threads = (threads > 0).then_some(threads.min(Self::MAX_THREADS));
         self
     }
 
