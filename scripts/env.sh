@@ -5,6 +5,8 @@ H5STRATA_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 H5STRATA_VENV=$H5STRATA_ROOT/.venv
 H5STRATA_TOOLS=$H5STRATA_ROOT/target/tools
 export H5STRATA_ROOT
+# What is built is looked for here, whatever the caller's own settings for Cargo are.
+export CARGO_TARGET_DIR=$H5STRATA_ROOT/target
 export PATH=$H5STRATA_VENV/bin:$H5STRATA_TOOLS/bin:$PATH
 
 # Prints the pinned requirement (NAME==VERSION) of each package named.
