@@ -52,17 +52,19 @@ fn a_damaged_dataset_does_not_hide_the_others() -> Outcome {
 
 #[test]
 fn a_closed_pipe_is_no_error() -> Outcome {
-    let file = made::file("many-versions")?;
+    // More than a pipe holds, so that the program still writes when the pipe is closed.
+    let file = made::file("report-strided")?;
     let mut child = h5strata()
-        .arg("digest")
+        .arg("read")
         .arg(&file.path)
+        .args(["data", "--full"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
     let mut first = String::new();
     BufReader::new(child.stdout.take().expect("a pipe")).read_line(&mut first)?;
     let output = child.wait_with_output()?;
-    assert!(first.starts_with('{'), "{first}");
+    assert!(first.starts_with('['), "{first}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.status.code(), Some(0));
     Ok(())
