@@ -153,7 +153,8 @@ fn read_copies(name: &str, first: u64, end: u64) -> Option<Death> {
     let said = errors.join().unwrap().unwrap();
     let _ = fs::remove_dir_all(&folder);
     let how = match (status.code(), crash::signal_of(&said)) {
-        (Some(0), _) => return None,
+        (Some(0), _) if last.0 + 1 >= end => return None,
+        (Some(0), _) => "it ended before its last copy".to_owned(),
         (_, Some(signal)) => format!("signal {signal}"),
         _ => {
             status.signal().map_or_else(|| status.to_string(), |signal| format!("signal {signal}"))
