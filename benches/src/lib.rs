@@ -87,8 +87,8 @@ pub fn plan_workloads() -> Vec<PlanWorkload> {
     let half = AxisSelection::Mask((0..10_000_000).map(|index| index % 4 < 2).collect());
     strided
         .chain([
-            picks("r3_1e4_random", random(10_000), 6328, 10_000),
-            picks("r3_1e5_random", random(100_000), 10_000, 100_000),
+            picks("r3_1e4_random", random(10_000), 6336, 10_000),
+            picks("r3_1e5_random", random(100_000), 9999, 100_000),
             picks("r3_mask_of_half", half, 10_000, 5_000_000),
         ])
         .collect()

@@ -331,18 +331,25 @@ impl VersionedFile {
         Ok(self.history()?.children(parent))
     }
 
+    /// Whether there is a version of this name, committed or not.
+    ///
+    /// # Errors
+    /// [`Error::Library`].
+    pub fn has_version(&self, name: &str) -> Result<bool, Error> {
+        if name.is_empty() || name == "." || name.contains('/') || name == FIRST_VERSION {
+            return Ok(false);
+        }
+        let lock = h5strata_ffi::lock();
+        h5l::exists(&lock, &self.inner.versions, name).map_err(self.inner.library(VERSIONS))
+    }
+
     /// The version of this name.
     ///
     /// # Errors
     /// [`Error::UnknownVersion`], [`Error::NotCommitted`], [`Error::Library`].
     pub fn version(&self, name: &str) -> Result<Version, Error> {
         let inner = &self.inner;
-        let exists =
-            !name.is_empty() && name != "." && !name.contains('/') && name != FIRST_VERSION && {
-                let lock = h5strata_ffi::lock();
-                h5l::exists(&lock, &inner.versions, name).map_err(inner.library(VERSIONS))?
-            };
-        if !exists {
+        if !self.has_version(name)? {
             let known: Vec<String> =
                 self.versions()?.iter().map(|version| version.name.clone()).collect();
             let (file, version) = (inner.path.clone(), name.to_owned());

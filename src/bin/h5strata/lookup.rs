@@ -53,13 +53,15 @@ impl<'t> Spec<'t> {
     }
 }
 
-/// The version that was asked for; the current one if none was.
+/// The version that was asked for; the current one if none was. A version of exactly that name comes first,
+/// whatever else the text could mean.
 pub(crate) fn version(file: &VersionedFile, arg: &VersionArg) -> Result<Version, Failure> {
-    let version = match arg.version.as_deref().map(Spec::parse) {
-        None => file.current(),
-        Some(Spec::Name(name)) => file.version(name),
-        Some(Spec::Back(back)) => file.back(back),
-        Some(Spec::Time(time)) => file.at(time),
+    let Some(text) = arg.version.as_deref() else { return Ok(file.current()?) };
+    let version = match Spec::parse(text) {
+        Spec::Back(_) | Spec::Time(_) if file.has_version(text)? => file.version(text),
+        Spec::Name(name) => file.version(name),
+        Spec::Back(back) => file.back(back),
+        Spec::Time(time) => file.at(time),
     };
     Ok(version?)
 }
