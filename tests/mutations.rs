@@ -2,8 +2,10 @@
 //!
 //! Thousands of damaged copies are read by child processes: this test's own program, asked by a variable of the
 //! environment, with a limit on memory and a watch on time. So a crash costs one file and is told with its place.
-//! libhdf5 itself parses most metadata and crashes on some damage: crashes whose innermost frame is a function of
-//! libhdf5 are reported and do not fail the test; any other does.
+//! A crash whose innermost frame is a function of libhdf5, which parses most metadata itself, is told apart from ours.
+//! None has been seen on these copies, so both fail the test.
+//!
+//! Errors alone would not do: of many copies at least one dataset must still be read, and right.
 
 #![allow(
     clippy::unwrap_used,
@@ -49,11 +51,15 @@ const FILES: [&str; 8] = [
 const COPIES: u64 = 500;
 /// Copies that one child reads.
 const BATCH: u64 = 100;
+/// Copies with a dataset that is read right, as a share of all: at least one in so many.
+const ONE_RIGHT_IN: u64 = 10;
 /// Address space of a child in KiB.
 const MEMORY: u64 = 1 << 21;
 /// Most time for one copy.
 const TIME: Duration = Duration::from_secs(10);
 
+/// What a child says of a copy of which it read at least one dataset right.
+const RIGHT: &str = "right";
 /// Asks this program to read copies: folder, file, first number and the one behind the last.
 const JOB: &str = "H5STRATA_MUTATIONS_JOB";
 
@@ -64,7 +70,7 @@ fn damaged_files_give_errors_or_the_right_answer() {
         .flat_map(|name| (0..COPIES).step_by(BATCH as usize).map(move |first| (*name, first)))
         .collect();
     let (next, faults) = (AtomicU64::new(0), Mutex::new(Vec::new()));
-    let crashes = AtomicU64::new(0);
+    let (right, crashes) = (AtomicU64::new(0), AtomicU64::new(0));
     // The files are made before children ask for them.
     made::folder().unwrap();
     thread::scope(|scope| {
@@ -74,7 +80,10 @@ fn damaged_files_give_errors_or_the_right_answer() {
                     jobs.get(next.fetch_add(1, Ordering::Relaxed) as usize)
                 {
                     let mut from = *first;
-                    while let Some(death) = read_copies(name, from, first + BATCH) {
+                    loop {
+                        let end = read_copies(name, from, first + BATCH);
+                        right.fetch_add(end.right, Ordering::Relaxed);
+                        let Some(death) = end.death else { break };
                         from = death.number + 1;
                         if death.in_libhdf5() {
                             crashes.fetch_add(1, Ordering::Relaxed);
@@ -90,8 +99,17 @@ fn damaged_files_give_errors_or_the_right_answer() {
     let faults = faults.into_inner().unwrap();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     let copies = FILES.len() as u64 * COPIES;
-    let crashes = crashes.into_inner();
-    assert!(crashes * 50 < copies, "libhdf5 crashed on {crashes} of {copies} copies");
+    assert_eq!(crashes.into_inner(), 0, "crashes of libhdf5, which are told above");
+    let right = right.into_inner();
+    println!("{right} of {copies} copies gave a right answer");
+    assert!(right * ONE_RIGHT_IN >= copies, "only {right} of {copies} copies gave a right answer");
+}
+
+/// What a child did.
+struct End {
+    /// Copies of which it read at least one dataset right.
+    right: u64,
+    death: Option<Death>,
 }
 
 /// How a child ended before its work was done.
@@ -119,8 +137,8 @@ impl std::fmt::Display for Death {
     }
 }
 
-/// Has a child read copies; returns how it died, if it did.
-fn read_copies(name: &str, first: u64, end: u64) -> Option<Death> {
+/// Has a child read copies.
+fn read_copies(name: &str, first: u64, end: u64) -> End {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join(format!("mutations-{}-{name}-{first}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -142,25 +160,29 @@ fn read_copies(name: &str, first: u64, end: u64) -> Option<Death> {
     });
     // The last copy that was begun, and what was wrong with it.
     let mut last = (first, String::new());
+    let mut right = 0;
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         if let Some((number, damage)) = line.strip_prefix("copy ").and_then(|l| l.split_once(": "))
         {
             last = (number.parse().unwrap(), damage.to_owned());
+        } else if line == RIGHT {
+            right += 1;
         }
     }
     let status = child.wait().unwrap();
     let said = errors.join().unwrap().unwrap();
     let _ = fs::remove_dir_all(&folder);
     let how = match (status.code(), crash::signal_of(&said)) {
-        (Some(0), _) if last.0 + 1 >= end => return None,
+        (Some(0), _) if last.0 + 1 >= end => return End { right, death: None },
         (Some(0), _) => "it ended before its last copy".to_owned(),
         (_, Some(signal)) => format!("signal {signal}"),
         _ => {
             status.signal().map_or_else(|| status.to_string(), |signal| format!("signal {signal}"))
         }
     };
-    Some(Death { name: name.to_owned(), number: last.0, damage: last.1, how, said })
+    let death = Death { name: name.to_owned(), number: last.0, damage: last.1, how, said };
+    End { right, death: Some(death) }
 }
 
 /// What a child process does; without a job, nothing.
@@ -189,12 +211,17 @@ fn child() {
             continue;
         };
         list(&file);
+        let mut right = false;
         for (place, expected) in &original.digests {
-            if let Ok(found) = digest(&file, &place.0, &place.1)
-                && original.protects(place, &damage)
-            {
-                assert_eq!(&found, expected, "{place:?} reads as something else");
+            if let Ok(found) = digest(&file, &place.0, &place.1) {
+                if original.protects(place, &damage) {
+                    assert_eq!(&found, expected, "{place:?} reads as something else");
+                }
+                right |= &found == expected;
             }
+        }
+        if right {
+            println!("{RIGHT}");
         }
     }
 }
