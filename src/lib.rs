@@ -45,3 +45,8 @@ pub use plan::ReadPlan;
 pub use raw::RawPath;
 pub use selection::Selection;
 pub use store::{Dataset, Error, OpenOptions, Version, VersionedFile};
+
+/// Compiles the example in README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

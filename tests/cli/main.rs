@@ -8,6 +8,7 @@
 mod listings;
 mod outputs;
 mod program;
+mod readme;
 mod robustness;
 mod sessions;
 #[path = "../support/mod.rs"]

@@ -12,9 +12,17 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
+/// The program's path.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_h5strata");
+
 /// The program, with nothing from the environment that changes what it prints.
 pub(crate) fn h5strata() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_h5strata"));
+    plain(PROGRAM)
+}
+
+/// A command with nothing from the environment that changes what the program prints.
+fn plain(command: &str) -> Command {
+    let mut command = Command::new(command);
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
@@ -29,6 +37,14 @@ pub(crate) fn run<I: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item =
 /// Runs `h5strata COMMAND FILE REST...`.
 pub(crate) fn on_file(command: &str, file: &Path, rest: &[&str]) -> Run {
     Run::of(h5strata().arg(command).arg(file).args(rest))
+}
+
+/// Runs a command line in a folder, as a user types it, with the program first on the path.
+pub(crate) fn in_shell(line: &str, folder: &Path) -> Run {
+    let mut path = Path::new(PROGRAM).parent().expect("it is in a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    Run::of(plain("sh").arg("-c").arg(line).current_dir(folder).env("PATH", path))
 }
 
 impl Run {

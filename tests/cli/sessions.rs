@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::Outcome;
-use crate::program::{Run, h5strata};
+use crate::program::in_shell;
 use crate::support::made;
 
 /// What starts a command in a session.
@@ -38,16 +37,7 @@ fn commands_print_what_the_sessions_show() -> Outcome {
 
 /// A command, what it prints to standard output and then to standard error, and its exit code if that is not 0.
 fn section(command: &str) -> Result<String, Box<dyn std::error::Error>> {
-    let program = PathBuf::from(h5strata().get_program());
-    let mut path = program.parent().expect("the program is in a folder").as_os_str().to_owned();
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.arg("-c").arg(command).current_dir(made::folder()?).env("PATH", path);
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
-        shell.env_remove(variable);
-    }
-    let run = Run::of(&mut shell);
+    let run = in_shell(command, &made::folder()?);
     let code = match run.code() {
         0 => String::new(),
         code => format!("[{code}]\n"),

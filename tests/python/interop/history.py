@@ -44,6 +44,25 @@ def many_versions(path: Path) -> None:
                 group["line"][number] = number
 
 
+@file("prices")
+def prices(path: Path) -> None:
+    """What README's examples read: closing prices, with more days and a corrected one in each month's version."""
+    rng = np.random.default_rng(2026)
+    days, shares = 256, 12
+    values = 100 + rng.standard_normal((days, shares)).cumsum(axis=0)
+    with Writer(path) as writer:
+        for month, day in [(8, 31), (9, 30), (10, 31), (11, 30)]:
+            committed = datetime.datetime(2026, month, day, 18, tzinfo=datetime.UTC)
+            with writer.stage(f"{committed:%Y-%m-%d}", timestamp=committed) as group:
+                if month == 8:
+                    group.create_dataset("equity/close", data=values, chunks=(64, 4), compression="gzip")
+                    continue
+                close = group["equity/close"]
+                close.resize((close.shape[0] + 21, shares))
+                close[-21:] = close[-22] + rng.standard_normal((21, shares)).cumsum(axis=0)
+                close[month, 3] += 0.5
+
+
 @file("no-versions")
 def no_versions(path: Path) -> None:
     with Writer(path):
