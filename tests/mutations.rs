@@ -99,7 +99,13 @@ fn damaged_files_give_errors_or_the_right_answer() {
     let faults = faults.into_inner().unwrap();
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
     let copies = FILES.len() as u64 * COPIES;
-    assert_eq!(crashes.into_inner(), 0, "crashes of libhdf5, which are told above");
+    // None were seen in some 30,000 copies, but what libhdf5 does with a damaged file is not ours to promise: one copy in a
+    // thousand may tell of a new fault there without stopping all other work.
+    let (crashes, copies) = (crashes.into_inner(), FILES.len() as u64 * COPIES);
+    assert!(
+        crashes * 1000 <= copies,
+        "libhdf5 crashed on {crashes} of {copies} copies, told above"
+    );
     let right = right.into_inner();
     println!("{right} of {copies} copies gave a right answer");
     assert!(right * ONE_RIGHT_IN >= copies, "only {right} of {copies} copies gave a right answer");
