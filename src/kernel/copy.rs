@@ -5,6 +5,9 @@ use std::ptr::copy_nonoverlapping;
 use super::geometry::{Geometry, Loop};
 use crate::plan::Transfer;
 
+/// Elements up to which a run is copied one by one.
+const SHORT: usize = 8;
+
 /// Copies every element of `geometry` from the chunk to the buffer.
 ///
 /// # Safety
@@ -65,7 +68,8 @@ unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *
     // SAFETY: positions come from the geometry, whose elements the caller vouches for.
     unsafe {
         walk(geometry, |from, to, inner| match inner {
-            Some(&Loop::Strided { count, chunk_step: 1, buffer_step: 1 }) => {
+            // A call costs more than a few moves: row R1 of the comparison copies three elements at a time.
+            Some(&Loop::Strided { count, chunk_step: 1, buffer_step: 1 }) if count > SHORT => {
                 copy_nonoverlapping(chunk.add(from), buffer.add(to), count);
             }
             Some(&Loop::Masked { mask, chunk_step, buffer_step }) => {

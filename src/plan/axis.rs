@@ -99,6 +99,15 @@ impl<'p> AxisPlan<'p> {
         }
     }
 
+    /// Goes back from the last touched chunk to the first.
+    #[inline]
+    pub(super) fn restart(&self, cursor: &mut AxisCursor, piece: &mut Piece<'p>) {
+        // A single touched chunk is both, and nothing has to be worked out again.
+        if self.touched() > 1 {
+            (*cursor, *piece) = self.seek(0);
+        }
+    }
+
     /// Moves to the next touched chunk; `false` after the last one.
     #[inline]
     pub(super) fn advance(&self, cursor: &mut AxisCursor, piece: &mut Piece<'p>) -> bool {

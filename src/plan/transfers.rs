@@ -55,7 +55,7 @@ impl<'t, 'p> Transfers<'t, 'p> {
         // Rank 0 has no axis and a single transfer.
         if let (Some((axis, cursor)), [outer @ .., piece]) = (&mut self.inner, &mut *pieces) {
             if self.lent && !axis.advance(cursor, piece) {
-                (*cursor, *piece) = axis.seek(0);
+                axis.restart(cursor, piece);
                 turn_outer(self.plan, &mut self.outer, outer);
                 self.outer_chunk = outer_chunk(self.plan, &self.outer);
             }
@@ -93,7 +93,7 @@ fn turn_outer<'p>(plan: &ReadPlan<'p>, cursors: &mut [AxisCursor], pieces: &mut 
         if axis.advance(cursor, piece) {
             break;
         }
-        (*cursor, *piece) = axis.seek(0);
+        axis.restart(cursor, piece);
     }
 }
 

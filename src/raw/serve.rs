@@ -19,7 +19,7 @@ use crate::plan::Transfer;
 const WINDOW: u64 = 256 << 10;
 
 /// Bytes from which a read straight into the buffer beats sharing a window with its neighbours.
-const DIRECT: usize = 4 << 10;
+const DIRECT: u64 = 4 << 10;
 
 /// A thread's buffers, kept from batch to batch.
 pub(super) struct Server<'f> {
@@ -136,7 +136,8 @@ impl<'f> Server<'f> {
             return Ok(Need::Several(chunk, stored));
         };
         let bytes = whole.start + part.start..whole.start + part.end;
-        let run = Run::of(transfer).filter(|run| run.count * element_size >= DIRECT);
+        // Elements in one piece fill their range, so a short range needs no closer look.
+        let run = if part.end - part.start < DIRECT { None } else { Run::of(transfer) };
         Ok(Need::One(Read { chunk, stored, bytes, run }))
     }
 
