@@ -38,6 +38,7 @@ pub mod ondisk;
 pub mod plan;
 pub mod raw;
 pub mod selection;
+pub mod staged;
 pub mod store;
 
 pub use dtype::Dtype;

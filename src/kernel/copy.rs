@@ -8,32 +8,70 @@ use crate::plan::Transfer;
 /// Elements up to which a run is copied one by one.
 const SHORT: usize = 8;
 
-/// Copies every element of `geometry` from the chunk to the buffer.
+/// Which way elements move between a chunk and a buffer.
+pub(super) trait Direction {
+    /// Whether they move from the chunk to the buffer.
+    const TO_BUFFER: bool;
+
+    /// Moves `count` consecutive elements.
+    ///
+    /// # Safety
+    /// The side read from must be valid for reads of `count` elements, the other for writes, no other
+    /// thread may access what is written, and the two must not overlap.
+    unsafe fn move_run<T: Copy>(chunk: *mut T, buffer: *mut T, count: usize);
+}
+
+/// From the chunk, which is only read, to the buffer.
+pub(super) struct ToBuffer;
+
+impl Direction for ToBuffer {
+    const TO_BUFFER: bool = true;
+
+    #[inline(always)]
+    unsafe fn move_run<T: Copy>(chunk: *mut T, buffer: *mut T, count: usize) {
+        // SAFETY: the caller vouches for both sides.
+        unsafe { copy_nonoverlapping(chunk.cast_const(), buffer, count) };
+    }
+}
+
+/// From the buffer, which is only read, to the chunk.
+pub(super) struct ToChunk;
+
+impl Direction for ToChunk {
+    const TO_BUFFER: bool = false;
+
+    #[inline(always)]
+    unsafe fn move_run<T: Copy>(chunk: *mut T, buffer: *mut T, count: usize) {
+        // SAFETY: the caller vouches for both sides.
+        unsafe { copy_nonoverlapping(buffer.cast_const(), chunk, count) };
+    }
+}
+
+/// Moves every element of `geometry` between the chunk and the buffer, in the order of the loops.
 ///
 /// # Safety
-/// With `E` bytes an element: for every element of `geometry`, `chunk` must be valid for reads of
-/// `E` bytes at the element's chunk offset times `E`, `buffer` for writes at its buffer position
-/// times `E`, no other thread may access those bytes of the buffer, and chunk and buffer must not
-/// overlap.
-pub(super) unsafe fn copy(
+/// With `E` bytes an element: for every element of `geometry`, the side that is read must be valid
+/// for reads of `E` bytes at the element's place there times `E`, the other side for writes, no
+/// other thread may access the bytes that are written, and chunk and buffer must not overlap.
+pub(super) unsafe fn copy<D: Direction>(
     geometry: &Geometry<'_>,
-    chunk: *const u8,
+    chunk: *mut u8,
     buffer: *mut u8,
     element_size: usize,
 ) {
     // SAFETY: the caller vouches for every element, and `walk` visits elements of the geometry only.
     unsafe {
         match element_size {
-            1 => walk_copy(geometry, chunk.cast::<[u8; 1]>(), buffer.cast()),
-            2 => walk_copy(geometry, chunk.cast::<[u8; 2]>(), buffer.cast()),
-            4 => walk_copy(geometry, chunk.cast::<[u8; 4]>(), buffer.cast()),
-            8 => walk_copy(geometry, chunk.cast::<[u8; 8]>(), buffer.cast()),
-            16 => walk_copy(geometry, chunk.cast::<[u8; 16]>(), buffer.cast()),
-            _ => walk(geometry, |from, to, inner| {
-                each(inner, from, to, |from, to| {
-                    copy_nonoverlapping(
-                        chunk.add(from * element_size),
-                        buffer.add(to * element_size),
+            1 => walk_copy::<D, [u8; 1]>(geometry, chunk.cast(), buffer.cast()),
+            2 => walk_copy::<D, [u8; 2]>(geometry, chunk.cast(), buffer.cast()),
+            4 => walk_copy::<D, [u8; 4]>(geometry, chunk.cast(), buffer.cast()),
+            8 => walk_copy::<D, [u8; 8]>(geometry, chunk.cast(), buffer.cast()),
+            16 => walk_copy::<D, [u8; 16]>(geometry, chunk.cast(), buffer.cast()),
+            _ => walk(geometry, |in_chunk, in_buffer, inner| {
+                each(inner, in_chunk, in_buffer, |in_chunk, in_buffer| {
+                    D::move_run(
+                        chunk.add(in_chunk * element_size),
+                        buffer.add(in_buffer * element_size),
                         element_size,
                     );
                 });
@@ -64,24 +102,26 @@ pub(super) unsafe fn fill(geometry: &Geometry<'_>, value: &[u8], buffer: *mut u8
 
 /// # Safety
 /// As [`copy`], with elements of type `T`, which is a byte array and so has alignment 1.
-unsafe fn walk_copy<T: Copy>(geometry: &Geometry<'_>, chunk: *const T, buffer: *mut T) {
+unsafe fn walk_copy<D: Direction, T: Copy>(geometry: &Geometry<'_>, chunk: *mut T, buffer: *mut T) {
     // SAFETY: positions come from the geometry, whose elements the caller vouches for.
     unsafe {
-        walk(geometry, |from, to, inner| match inner {
+        walk(geometry, |in_chunk, in_buffer, inner| match inner {
             // A call costs more than a few moves: row R1 of the comparison copies three elements at a time.
             Some(&Loop::Strided { count, chunk_step: 1, buffer_step: 1 }) if count > SHORT => {
-                copy_nonoverlapping(chunk.add(from), buffer.add(to), count);
+                D::move_run(chunk.add(in_chunk), buffer.add(in_buffer), count);
             }
-            Some(&Loop::Masked { mask, chunk_step, buffer_step }) => {
+            Some(&Loop::Masked { mask, chunk_step, buffer_step }) if D::TO_BUFFER => {
                 // Every flag costs a store and no branch: what a false one stored is overwritten by
                 // the next true one, and a piece's last flag is true.
-                let mut to = to;
+                let mut to = in_buffer;
                 for (number, &chosen) in mask.iter().enumerate() {
-                    *buffer.add(to) = *chunk.add(from.wrapping_add(number * chunk_step));
+                    *buffer.add(to) = *chunk.add(in_chunk.wrapping_add(number * chunk_step));
                     to += usize::from(chosen) * buffer_step;
                 }
             }
-            _ => each(inner, from, to, |from, to| *buffer.add(to) = *chunk.add(from)),
+            _ => each(inner, in_chunk, in_buffer, |in_chunk, in_buffer| {
+                D::move_run(chunk.add(in_chunk), buffer.add(in_buffer), 1);
+            }),
         });
     }
 }

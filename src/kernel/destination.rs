@@ -3,7 +3,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::KernelError;
-use super::copy::{copy, fill};
+use super::copy::{ToBuffer, copy, fill};
 use super::geometry::{Geometry, Run};
 use crate::plan::{ReadPlan, Transfer, Transfers};
 
@@ -20,7 +20,7 @@ pub struct Destination<'d, 'p> {
 }
 
 // SAFETY: the buffer is borrowed exclusively for 'd, and shared access writes to it only through
-// batches. `take` hands every transfer out once, and no two transfers of a plan share a buffer
+// batches. `take`, here and by number, hands every transfer out once, and no two transfers of a plan share a buffer
 // position (guarantee "Once" of the plan module), so no byte is written by two threads.
 unsafe impl Sync for Destination<'_, '_> {}
 // SAFETY: as above; nothing is tied to the thread that made it.
@@ -64,15 +64,67 @@ impl<'d, 'p> Destination<'d, 'p> {
                 (next < self.plan.len()).then(|| next.saturating_add(most).min(self.plan.len()))
             })
             .ok()?;
-        let range = start..start.saturating_add(most).min(self.plan.len());
-        Some(Batch {
+        Some(self.batch(start..start.saturating_add(most).min(self.plan.len())))
+    }
+
+    /// Lets every transfer be taken by its number instead of in order.
+    ///
+    /// # Errors
+    /// [`KernelError::Memory`] if there is no memory for one bit a transfer.
+    pub fn by_number(self) -> Result<NumberedDestination<'d, 'p>, KernelError> {
+        let taken = self.next.load(Ordering::Relaxed);
+        let words = self.plan.len().div_ceil(BITS);
+        let mut claims = Vec::new();
+        match usize::try_from(words).map(|words| claims.try_reserve_exact(words)) {
+            Ok(Ok(())) => {}
+            _ => return Err(KernelError::Memory { bytes: words.saturating_mul(BITS / 8) }),
+        }
+        claims.extend((0..words).map(|word| {
+            let before = taken.saturating_sub(word * BITS).min(BITS);
+            AtomicU64::new(if before == BITS { u64::MAX } else { (1 << before) - 1 })
+        }));
+        Ok(NumberedDestination { destination: self, claims })
+    }
+
+    /// A batch of transfers that nobody else has or will get.
+    fn batch(&self, range: Range<u64>) -> Batch<'_, 'p> {
+        Batch {
             transfers: self.plan.transfers_in(range.clone()),
             range,
             plan: self.plan,
             buffer: self.buffer,
             element_size: self.element_size,
             exclusive: PhantomData,
-        })
+        }
+    }
+}
+
+/// Transfers in one word of [`NumberedDestination`]'s claims.
+const BITS: u64 = 64;
+
+/// A [`Destination`] whose transfers are taken one by one, in any order.
+#[derive(Debug)]
+pub struct NumberedDestination<'d, 'p> {
+    destination: Destination<'d, 'p>,
+    /// One bit a transfer, set once it is taken.
+    claims: Vec<AtomicU64>,
+}
+
+impl<'d, 'p> NumberedDestination<'d, 'p> {
+    /// The plan whose transfers are handed out.
+    pub fn plan(&self) -> &'d ReadPlan<'p> {
+        self.destination.plan
+    }
+
+    /// Takes the transfer `number`, from 0, alone; `None` if there is none or it was taken before.
+    pub fn take(&self, number: u64) -> Option<Batch<'_, 'p>> {
+        if number >= self.destination.plan.len() {
+            return None;
+        }
+        let bit = 1 << (number % BITS);
+        let word = self.claims.get(usize::try_from(number / BITS).ok()?)?;
+        let free = word.fetch_or(bit, Ordering::Relaxed) & bit == 0;
+        free.then(|| self.destination.batch(number..number + 1))
     }
 }
 
@@ -157,11 +209,12 @@ impl<'s> Slot<'s> {
         let mut geometry = Geometry::of(&self.transfer);
         // `first` is at most an offset into a chunk, which fits memory.
         geometry.rebase(usize::try_from(first).unwrap_or(usize::MAX));
+        let chunk = chunk.as_ptr().cast_mut();
         // SAFETY: chunk offsets lie in the span that `chunk` was just shown to cover; buffer positions
         // lie inside the buffer (guarantee "Inside", length checked in `Destination::new`) and belong
         // to this transfer alone (guarantee "Once"); the buffer is borrowed exclusively, so `chunk`
-        // cannot be part of it.
-        unsafe { copy(&geometry, chunk.as_ptr(), self.buffer, self.element_size) };
+        // cannot be part of it. Nothing is written to `chunk`.
+        unsafe { copy::<ToBuffer>(&geometry, chunk, self.buffer, self.element_size) };
         Ok(())
     }
 

@@ -25,14 +25,20 @@ impl<'t> Geometry<'t> {
     /// it becomes one loop with it.
     ///
     /// All numbers are positions in a buffer or a chunk that exist, so they fit `usize` and `isize`.
+    pub(super) fn of(transfer: &Transfer<'t>) -> Self {
+        Self::with_buffer_strides(transfer, transfer.buffer_strides())
+    }
+
+    /// The geometry in a buffer that has other distances between neighbours, 0 where one element
+    /// stands for a whole axis.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_possible_wrap,
         reason = "positions of elements in memory, which has at most isize::MAX bytes"
     )]
-    pub(super) fn of(transfer: &Transfer<'t>) -> Self {
+    pub(super) fn with_buffer_strides(transfer: &Transfer<'t>, buffer_strides: &[u64]) -> Self {
         let mut geometry = Self { chunk_start: 0, buffer_start: 0, loops: PerAxis::new() };
-        let strides = transfer.chunk_strides().iter().zip(transfer.buffer_strides());
+        let strides = transfer.chunk_strides().iter().zip(buffer_strides);
         for (piece, (&in_chunk, &in_buffer)) in transfer.pieces().iter().zip(strides) {
             let (in_chunk, in_buffer) = (in_chunk as usize, in_buffer as usize);
             match *piece {

@@ -8,10 +8,12 @@
 mod copy;
 mod destination;
 mod geometry;
+mod scatter;
 
 pub use copy::for_each_element;
-pub use destination::{Batch, Destination, Slot};
+pub use destination::{Batch, Destination, NumberedDestination, Slot};
 pub use geometry::Run;
+pub use scatter::{scatter, scatter_scalar};
 
 /// Bytes that do not fit the transfer they are given for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -41,5 +43,27 @@ pub enum KernelError {
         expected: usize,
         /// Bytes of the fill value.
         found: usize,
+    },
+    /// The buffer ends before the last element that is to be written from it.
+    #[error("the buffer has {found} elements, the selection needs {needed}")]
+    SourceSize {
+        /// Elements of the buffer that the transfer needs.
+        needed: u64,
+        /// Elements of the buffer.
+        found: u64,
+    },
+    /// Distances in the buffer for another number of axes than the transfer has.
+    #[error("{found} buffer strides for {expected} axes")]
+    StrideCount {
+        /// Pieces of the transfer.
+        expected: usize,
+        /// Strides given.
+        found: usize,
+    },
+    /// More memory than can be had.
+    #[error("no memory for {bytes} bytes of bookkeeping")]
+    Memory {
+        /// Bytes asked for.
+        bytes: u64,
     },
 }

@@ -1,0 +1,42 @@
+use std::ops::ControlFlow;
+
+use crate::dims::ChunkIndex;
+
+/// Where the unchanged chunks of a staged array are: a dataset of an older version, an array in memory, a
+/// plain HDF5 dataset.
+///
+/// What it holds must not change while a staged array stands on it.
+pub trait Base: Send + Sync {
+    /// Why chunks cannot be brought.
+    type Error: std::error::Error + Send + 'static;
+
+    /// Shape in elements; that of the staged array may have become another one.
+    fn shape(&self) -> &[u64];
+
+    /// Shape of a chunk in elements.
+    fn chunk_shape(&self) -> &[u64];
+
+    /// Brings whole chunks: calls `visit(position in chunks, chunk)` once for each, from any number of
+    /// threads, in any order.
+    ///
+    /// `chunks` are row-major positions in the grid of [`shape`](Self::shape), strictly rising. When
+    /// `visit` answers [`ControlFlow::Break`], the chunks still to come are not wanted any more: the
+    /// base may stop and return `Ok`, or bring them all the same.
+    ///
+    /// # Errors
+    /// [`Self::Error`] if a chunk cannot be brought.
+    fn visit(
+        &self,
+        chunks: &[ChunkIndex],
+        visit: &(dyn Fn(usize, BaseChunk<'_>) -> ControlFlow<()> + Sync),
+    ) -> Result<(), Self::Error>;
+}
+
+/// A chunk as a [`Base`] brings it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BaseChunk<'c> {
+    /// Every element is the fill value.
+    Fill,
+    /// The bytes of the whole chunk in C order. What lies beyond the base's shape means nothing.
+    Bytes(&'c [u8]),
+}
