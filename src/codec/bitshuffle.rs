@@ -24,9 +24,9 @@ const TARGET_BLOCK_BYTES: usize = 8192;
 /// Elements a block then has at least.
 const MIN_BLOCK_ELEMENTS: usize = 128;
 
-/// What compresses a block.
+/// What compresses the blocks of a bitshuffle chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub enum Compression {
     /// Nothing.
     None,
     /// LZ4.

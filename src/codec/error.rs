@@ -22,6 +22,26 @@ pub enum CodecError {
         /// The registered id.
         id: u16,
     },
+    /// A filter that can be undone here, but not applied.
+    #[error("filter {} cannot be applied, only undone", describe(*.id, ""))]
+    NoEncoder {
+        /// The registered id.
+        id: u16,
+    },
+    /// A filter that no chunk may go without, on strings of variable length (`H5Z_ignore_filters`).
+    #[error("filter {} cannot be applied to values of variable length", describe(*.id, ""))]
+    VariableLength {
+        /// The registered id.
+        id: u16,
+    },
+    /// A chunk of 4 GiB or more, which HDF5 has no room for.
+    #[error("chunks of {elements} elements of {element_size} bytes, 4 GiB or more")]
+    ChunkTooLarge {
+        /// Elements of a chunk.
+        elements: u64,
+        /// Bytes of an element.
+        element_size: usize,
+    },
     /// More filters than a filter mask has bits (`H5Z_MAX_NFILTERS`).
     #[error("a pipeline of {count} filters, above the limit of 32")]
     TooManyFilters {

@@ -1,11 +1,12 @@
 //! One filter as a dataset's creation property list states it, and the registered filter ids.
 
+use std::ffi::CStr;
 use std::fmt;
 
 /// Registered filter ids that mean something here.
 ///
 /// 1 to 255 are libhdf5's own (`H5Zpublic.h`), the rest is The HDF Group's public registry.
-pub(super) mod id {
+pub(crate) mod id {
     pub(crate) const DEFLATE: u16 = 1;
     pub(crate) const SHUFFLE: u16 = 2;
     pub(crate) const FLETCHER32: u16 = 3;
@@ -169,6 +170,28 @@ pub(super) fn known_name(filter: u16) -> Option<&'static str> {
         32028 => "sperr",
         _ => return None,
     })
+}
+
+/// The name that libhdf5 stores with a filter: that of the class registered for it, by libhdf5 itself,
+/// h5py and hdf5plugin. Empty for filters this program does not have.
+pub(crate) const fn stored_name(filter: u16) -> &'static CStr {
+    match filter {
+        id::DEFLATE => c"deflate",
+        id::SHUFFLE => c"shuffle",
+        id::FLETCHER32 => c"fletcher32",
+        id::SZIP => c"szip",
+        id::BZIP2 => c"bzip2",
+        id::LZF => c"lzf",
+        id::BLOSC => c"blosc",
+        id::LZ4 => {
+            c"HDF5 lz4 filter; see https://github.com/HDFGroup/hdf5_plugins/blob/master/docs/RegisteredFilterPlugins.md"
+        }
+        id::BITSHUFFLE => c"bitshuffle; see https://github.com/kiyo-masui/bitshuffle",
+        id::ZSTD => {
+            c"HDF5 zstd filter; see https://github.com/HDFGroup/hdf5_plugins/blob/master/docs/RegisteredFilterPlugins.md"
+        }
+        _ => c"",
+    }
 }
 
 #[cfg(test)]

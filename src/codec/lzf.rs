@@ -48,23 +48,6 @@ pub(super) fn encode(input: &[u8], out: &mut Buffer) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Decodes one stream of at most `most` bytes; `None` if it is none.
-pub(crate) fn decode_lzf(input: &[u8], most: usize) -> Option<Vec<u8>> {
-    let mut out = Vec::new();
-    out.try_reserve_exact(most).ok()?;
-    out.resize(most, 0);
-    let written = decode(input, &mut out).ok()?;
-    out.truncate(written);
-    Some(out)
-}
-
-/// Encodes to one stream; `None` without memory for it.
-pub(crate) fn encode_lzf(input: &[u8]) -> Option<Vec<u8>> {
-    let mut out = Buffer::default();
-    encode(input, &mut out).ok()?;
-    Some(out.filled().to_vec())
-}
-
 /// Writes LZF's items.
 struct Items<'a>(Writer<'a>);
 

@@ -19,7 +19,11 @@
 //! | 32008 | bitshuffle (alone, lz4, zstd) | yes | yes |
 //! | 32015 | zstd | yes | yes |
 //!
-//! Chunks of an optional szip are written without it. Any other filter is an error for the chunks
+//! Filters of a new dataset are asked for by a [`FilterRequest`], which gives them as h5py and
+//! hdf5plugin would write them: what filters learn from the dataset (`set_local` of their plugins)
+//! is filled in by [`Filter::localised`].
+//!
+//! Chunks of an optional szip are written without it; [`Pipeline::can_encode`] tells beforehand. Any other filter is an error for the chunks
 //! it was applied to, and for those alone.
 
 mod bits;
@@ -27,27 +31,36 @@ mod bitshuffle;
 mod blosc;
 mod buffer;
 mod bzip2;
+mod create;
 mod deflate;
 mod error;
 mod filter;
 mod fletcher32;
+mod layout;
 mod lz4;
 mod lz77;
 mod lzf;
 mod params;
 mod pipeline;
 mod reader;
+mod request;
 mod scratch;
 mod shuffle;
+mod single;
 mod stage;
 mod szip;
 mod zstd;
 
+pub use bitshuffle::Compression as BitshuffleCompression;
+pub use blosc::{Codec as BloscCodec, Shuffle as BloscShuffle};
 pub use error::{BadParams, CodecError, Corruption};
 pub use filter::Filter;
-pub(crate) use lzf::{decode_lzf, encode_lzf};
+pub(crate) use filter::{id, stored_name};
+pub use layout::ChunkLayout;
 pub use pipeline::Pipeline;
+pub use request::FilterRequest;
 pub use scratch::Scratch;
+pub(crate) use single::{decode_one, encode_one};
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::error::CodecError;
 use super::filter::Filter;
 use super::fletcher32;
 use super::scratch::Scratch;
-use super::stage::Stage;
+use super::stage::{Stage, Transform};
 
 /// The most filters a pipeline can have: the bits of a filter mask (`H5Z_MAX_NFILTERS`).
 const MAX_FILTERS: usize = 32;
@@ -55,6 +55,24 @@ impl Pipeline {
     pub fn needs_library(&self, filter_mask: u32) -> bool {
         self.active(filter_mask)
             .any(|(_, stage)| matches!(stage, Stage::Refused(CodecError::NeedsLibrary { .. })))
+    }
+
+    /// Whether every filter can be applied here: ask before anything is written.
+    ///
+    /// [`Pipeline::encode`] leaves out an optional filter that cannot, so that datasets which have one
+    /// already can be continued.
+    ///
+    /// # Errors
+    /// [`CodecError::NoEncoder`], [`CodecError::NeedsLibrary`] or [`CodecError::UnknownFilter`] for the
+    /// first filter that cannot be applied; [`CodecError::BadParams`] for one whose parameters are
+    /// wrong; [`CodecError::TooManyFilters`].
+    pub fn can_encode(&self) -> Result<(), CodecError> {
+        self.check_count()?;
+        self.stages.iter().zip(&self.filters).try_for_each(|(stage, filter)| match stage {
+            Stage::Refused(reason) => Err(reason.clone()),
+            Stage::Transform(Transform::Szip(_)) => Err(CodecError::NoEncoder { id: filter.id }),
+            _ => Ok(()),
+        })
     }
 
     /// Undoes all filters that were applied to a stored chunk, last to first, into `out`, whose

@@ -6,7 +6,7 @@ use h5strata_ffi::h5::{self, FreeLists};
 use h5strata_ffi::id::FileAccess;
 use h5strata_ffi::{Lock, h5p};
 
-use super::lzf_filter;
+use super::library_filters;
 
 /// Freed structures that libhdf5 keeps. Every open file has a metadata cache with a hash table of half a
 /// megabyte (`H5C_t`), which otherwise goes back to the system at each close, and costs its page faults
@@ -23,7 +23,7 @@ pub(super) fn file_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_f
         return Ok(access);
     }
     h5::set_free_lists(lock, FreeLists { structures: KEPT_STRUCTURES, ..FreeLists::DEFAULT })?;
-    lzf_filter::register(lock)?;
+    library_filters::register(lock)?;
     let access = h5p::file_access(lock)?;
     h5p::set_no_read_ahead(lock, &access)?;
     Ok(ACCESS.get_or_init(|| access))

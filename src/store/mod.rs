@@ -8,7 +8,7 @@ mod error;
 mod file;
 mod history;
 mod library;
-mod lzf_filter;
+mod library_filters;
 mod names;
 mod narrow;
 mod read;

@@ -25,9 +25,9 @@ const MAX_SPLIT_ELEMENT: usize = 16;
 /// Streams of fewer bytes are never split off (`MIN_BUFFERSIZE`).
 const MIN_STREAM_BYTES: usize = 128;
 
-/// How the elements of a block are rearranged.
+/// How Blosc rearranges the elements of a block before it compresses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shuffle {
+pub enum Shuffle {
     /// Not at all.
     None,
     /// By bytes.
@@ -36,9 +36,9 @@ pub(crate) enum Shuffle {
     Bits,
 }
 
-/// What compresses a stream.
+/// What compresses the streams of a Blosc chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Codec {
+pub enum Codec {
     /// Blosc's own.
     BloscLz,
     /// LZ4.
@@ -65,6 +65,18 @@ impl Codec {
             5 => Self::Zstd,
             _ => return None,
         })
+    }
+
+    /// The code in the filter's parameters, the inverse of [`Codec::from_code`].
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::BloscLz => 0,
+            Self::Lz4 => 1,
+            Self::Lz4Hc => 2,
+            Self::Snappy => 3,
+            Self::Zlib => 4,
+            Self::Zstd => 5,
+        }
     }
 
     /// The codec of a chunk by its flags.
@@ -94,6 +106,17 @@ impl Codec {
     /// Whether the codec trades speed for ratio, and so gets longer blocks.
     pub(super) fn is_high_ratio(self) -> bool {
         matches!(self, Self::Lz4Hc | Self::Zlib | Self::Zstd)
+    }
+}
+
+impl Shuffle {
+    /// The code in the filter's parameters (`BLOSC_NOSHUFFLE` to `BLOSC_BITSHUFFLE`).
+    pub(crate) fn code(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Bytes => 1,
+            Self::Bits => 2,
+        }
     }
 }
 

@@ -27,6 +27,7 @@ use super::{deflate, zstd};
 pub(super) use decode::decode;
 pub(super) use encode::encode;
 pub(super) use format::Settings;
+pub use format::{Codec, Shuffle};
 
 /// What a thread reuses for blocks.
 #[derive(Default)]

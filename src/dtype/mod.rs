@@ -1,6 +1,17 @@
-//! Element types, as users see them: a description, and the text NumPy writes for it.
+//! Element types, as users see them: a description, the text NumPy writes for it, and values of one
+//! type as another.
+
+mod cast;
+mod literal;
+mod number;
+mod parse;
+mod text;
 
 use std::fmt;
+
+pub use cast::{Cast, CastError};
+pub use literal::{Literal, LiteralError};
+pub use parse::ParseDtypeError;
 
 /// Order of the bytes of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
