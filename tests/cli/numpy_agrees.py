@@ -2,7 +2,8 @@
 
     numpy_agrees.py PROGRAM FOLDER FILE...
 
-Every dataset of the last versions of every file is read as text, .npy and .csv and compared with what plain h5py reads.
+Every dataset of the last versions of every file is read as text (elided and in full), .npy and .csv and compared with
+what plain h5py reads.
 FOLDER takes the files that are written. Prints what differs and fails.
 """
 
@@ -11,6 +12,7 @@ import io
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,7 @@ def check_file(program: Path, folder: Path, path: Path) -> list[str]:
             for dataset in datasets:
                 name = dataset.name.removeprefix(f"{versions.name}/{version}/")
                 arguments = [program, "read", path, name, "-v", version]
-                for check in (check_text, check_npy, check_csv):
+                for check in (check_text, check_full_text, check_npy, check_csv):
                     problem = check(dataset, arguments, folder)
                     if problem:
                         differences.append(
@@ -68,13 +70,29 @@ def has_text(dtype: np.dtype) -> bool:
     return is_text(dtype) or dtype.kind in "SV"
 
 
-def check_text(dataset: h5py.Dataset, arguments: list[Any], _: Path) -> str:
+def is_printed_alike(dtype: np.dtype) -> bool:
     # Python shows bytes as b'...'; a long double's layout is not told by its type; the random dates of the files lie
     # beyond all calendars but NumPy's.
-    if has_text(dataset.dtype) or dataset.dtype.char in "gGM":
+    return not has_text(dtype) and dtype.char not in "gGM"
+
+
+def check_text(dataset: h5py.Dataset, arguments: list[Any], _: Path) -> str:
+    if not is_printed_alike(dataset.dtype):
         return ""
     expected, found = str(dataset[()]), run(arguments)
     return "" if found == expected + "\n" else f"\n{found}\nNumPy:\n{expected}\n"
+
+
+def check_full_text(dataset: h5py.Dataset, arguments: list[Any], _: Path) -> str:
+    if not is_printed_alike(dataset.dtype) or dataset.ndim == 0:
+        return ""
+    expected = np.array2string(dataset[()], threshold=sys.maxsize).splitlines()
+    found = run([*arguments, "--full"]).splitlines()
+    if found == expected:
+        return ""
+    pairs = zip_longest(found, expected, fillvalue="(no line)")
+    number, (ours, numpys) = next((at, pair) for at, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    return f"line {number}\n{ours}\nNumPy:\n{numpys}\n"
 
 
 def check_npy(dataset: h5py.Dataset, arguments: list[Any], folder: Path) -> str:

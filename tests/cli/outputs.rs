@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::Outcome;
-use crate::program::{Run, on_file};
+use crate::program::{Run, on_file, script};
 use crate::support::made;
 
 /// An empty folder for one test.
@@ -31,9 +30,12 @@ fn names(folder: &Path) -> std::io::Result<Vec<String>> {
 
 #[test]
 fn text_npy_and_csv_are_numpys() -> Outcome {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/numpy_agrees.py");
-    let mut python = Command::new(made::python()?);
-    python.arg("-B").arg(script).arg(env!("CARGO_BIN_EXE_h5strata")).arg(folder("numpy")?);
+    let folder = folder("numpy")?;
+    // In text, .npy and .csv of more than one slab.
+    let wide = folder.join("wide-elements.h5");
+    Run::of(script("wide_elements.py")?.arg(&wide)).succeeds();
+    let mut python = script("numpy_agrees.py")?;
+    python.arg(env!("CARGO_BIN_EXE_h5strata")).arg(&folder).arg(wide);
     for name in [
         "dtype-bool-enum",
         "dtype-compound",

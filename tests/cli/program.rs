@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
+use crate::support::{SupportError, made};
+
 /// A run that has ended. Its `Display` is what a failing test shows.
 pub(crate) struct Run {
     command: String,
@@ -45,6 +47,15 @@ pub(crate) fn in_shell(line: &str, folder: &Path) -> Run {
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     Run::of(plain("sh").arg("-c").arg(line).current_dir(folder).env("PATH", path))
+}
+
+/// One of the Python scripts of this folder.
+pub(crate) fn script(name: &str) -> Result<Command, SupportError> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli").join(name);
+    let mut command = Command::new(made::python()?);
+    // No byte code: the scripts' folder is part of the source tree.
+    command.arg("-B").arg(path);
+    Ok(command)
 }
 
 impl Run {

@@ -56,9 +56,6 @@ pub(crate) enum Failure {
          {bytes} bytes in all: try --format csv or --format raw"
     )]
     Swollen { dataset: String, longest: u64, bytes: u64 },
-    /// A shape that this machine cannot hold.
-    #[error("dataset {dataset:?}: the selection is too large for this machine")]
-    TooLarge { dataset: String },
 }
 
 impl Failure {

@@ -29,6 +29,13 @@ impl Progress {
         Self { bar, appears }
     }
 
+    /// Takes the bar away for good.
+    pub(crate) fn hide(&mut self) {
+        self.appears = None;
+        self.bar.finish_and_clear();
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
     /// Tells of bytes that have been read.
     pub(crate) fn advance(&mut self, bytes: u64) {
         if self.appears.is_some_and(|time| Instant::now() >= time) {

@@ -6,7 +6,7 @@ mod slabs;
 
 pub(crate) use axes::{Axes, Axis};
 pub(crate) use parts::Parts;
-pub(crate) use slabs::for_each_slab;
+pub(crate) use slabs::{Slabs, for_each_slab};
 
 use h5strata::dtype::Dtype;
 use h5strata::selection::Selection;

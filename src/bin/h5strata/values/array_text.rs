@@ -16,20 +16,21 @@ const LINE: usize = 75;
 /// What stands for the elements that are not shown.
 const ELISION: &str = "...";
 
-/// An array to print: the elements that are shown, in C order.
+/// Prints an array whose elements come one by one, in C order.
 #[derive(Debug)]
-pub(crate) struct ArrayText<'a> {
-    /// Elements shown along each axis.
-    pub(crate) shown: &'a [usize],
+pub(crate) struct ArrayWriter<'a> {
+    column: &'a Column,
+    /// Elements shown along each axis, of which there is at least one.
+    shown: Vec<u64>,
     /// Whether the middle of the axis is left out.
-    pub(crate) elided: &'a [bool],
-    /// The elements.
-    pub(crate) elements: &'a [&'a [u8]],
-    /// How they are printed.
-    pub(crate) column: &'a Column,
+    elided: Vec<bool>,
+    /// Where the next element belongs.
+    next: Vec<u64>,
+    row: Row,
 }
 
 /// The row that is being filled.
+#[derive(Debug)]
 struct Row {
     line: String,
     width: usize,
@@ -37,69 +38,76 @@ struct Row {
     hanging: usize,
 }
 
-impl ArrayText<'_> {
-    /// Writes the array and ends the line.
-    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        if self.shown.contains(&0) {
-            return writeln!(out, "[]");
-        }
-        self.write_axis(out, 0, 0)?;
-        writeln!(out)
+impl<'a> ArrayWriter<'a> {
+    /// A writer for an array of at least one axis, each with the number of elements that are shown and whether its
+    /// middle is left out.
+    pub(crate) fn new(column: &'a Column, axes: impl IntoIterator<Item = (u64, bool)>) -> Self {
+        let (shown, elided): (Vec<u64>, Vec<bool>) = axes.into_iter().unzip();
+        let row = Row { line: String::new(), width: 0, hanging: shown.len() };
+        Self { column, next: vec![0; shown.len()], shown, elided, row }
     }
 
-    /// Writes what lies below an axis, from the element at `first`.
-    fn write_axis(&self, out: &mut impl Write, axis: usize, first: usize) -> io::Result<()> {
-        let rank = self.shown.len();
-        if axis == rank {
-            return out.write_all(self.word(first).as_bytes());
+    /// Writes the next element.
+    pub(crate) fn push(&mut self, out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+        let Some(last) = self.shown.len().checked_sub(1) else { return Ok(()) };
+        if self.next[last] == 0 {
+            self.open(out)?;
         }
-        if axis + 1 == rank {
-            return self.write_row(out, first);
-        }
-        let below: usize = self.shown[axis + 1..].iter().product();
-        let separator = "\n".repeat(rank - axis - 1);
-        let indent = axis + 1;
-        out.write_all(b"[")?;
-        for item in 0..self.shown[axis] {
-            if item > 0 {
-                write!(out, "{separator}{:indent$}", "")?;
-            }
-            if self.is_elided_before(axis, item) {
-                write!(out, "{ELISION}{separator}{:indent$}", "")?;
-            }
-            self.write_axis(out, axis + 1, first + item * below)?;
-        }
-        out.write_all(b"]")
-    }
-
-    /// Writes one row between brackets, in as many lines as it needs.
-    fn write_row(&self, out: &mut impl Write, first: usize) -> io::Result<()> {
-        let axis = self.shown.len() - 1;
         // Each bracket that may have to be closed on the line takes one character away from it.
         let width = LINE - self.shown.len().min(LINE);
-        let mut row = Row { line: String::new(), width: axis + 1, hanging: axis + 1 };
-        out.write_all(b"[")?;
-        for item in 0..self.shown[axis] {
-            if self.is_elided_before(axis, item) {
-                row.add(out, ELISION, width)?;
-                row.space();
-            }
-            let last = item + 1 == self.shown[axis];
-            // The last word needs no room for what would separate it from the next.
-            row.add(out, &self.word(first + item), if last { width + 1 } else { width })?;
-            if !last {
-                row.space();
+        if self.is_elided_before(last) {
+            self.row.add(out, ELISION, width)?;
+            self.row.space();
+        }
+        let is_last = self.next[last] + 1 == self.shown[last];
+        // The last word needs no room for what would separate it from the next.
+        let width = if is_last { width + 1 } else { width };
+        self.row.add(out, &self.column.format(bytes), width)?;
+        if is_last {
+            out.write_all(self.row.line.as_bytes())?;
+        } else {
+            self.row.space();
+        }
+        self.advance(out)
+    }
+
+    /// Ends the array and the line.
+    pub(crate) fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        // Without elements nothing has opened or closed a bracket.
+        writeln!(out, "{}", if self.shown.contains(&0) { "[]" } else { "" })
+    }
+
+    /// Separates a row from the one before and opens the brackets of all axes that begin with it.
+    fn open(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let rank = self.shown.len();
+        let begun = self.next.iter().rposition(|&item| item > 0).map_or(0, |axis| axis + 1);
+        if let Some(axis) = begun.checked_sub(1) {
+            let separator = "\n".repeat(rank - begun);
+            write!(out, "{separator}{:begun$}", "")?;
+            if self.is_elided_before(axis) {
+                write!(out, "{ELISION}{separator}{:begun$}", "")?;
             }
         }
-        write!(out, "{}]", row.line)
+        self.row.line.clear();
+        self.row.width = rank;
+        out.write_all("[".repeat(rank - begun).as_bytes())
     }
 
-    fn word(&self, element: usize) -> String {
-        self.elements.get(element).map_or_else(String::new, |bytes| self.column.format(bytes))
+    /// Closes the brackets of all axes that end with the element, and moves to the next.
+    fn advance(&mut self, out: &mut impl Write) -> io::Result<()> {
+        for axis in (0..self.shown.len()).rev() {
+            self.next[axis] += 1;
+            if self.next[axis] < self.shown[axis] {
+                break;
+            }
+            self.next[axis] = 0;
+            out.write_all(b"]")?;
+        }
+        Ok(())
     }
 
-    fn is_elided_before(&self, axis: usize, item: usize) -> bool {
-        self.elided[axis] && item as u64 == EDGE
+    fn is_elided_before(&self, axis: usize) -> bool {
+        self.elided[axis] && self.next[axis] == EDGE
     }
 }
 

@@ -7,7 +7,19 @@ use super::float_column::{FloatColumn, Sign};
 use super::number::{float, integer};
 use super::plain::{complex, member, nested, plain};
 
+/// What is learnt when all elements are shown to a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Whether numbers are written with an exponent.
+    Range,
+    /// How wide the elements are, written that way.
+    Width,
+}
+
 /// How the elements of an array are printed, so that they line up as NumPy's do.
+///
+/// All elements are [shown](Self::show) to it once for each of its [looks](Self::looks), then any can be printed.
+/// Nothing of them is kept.
 #[derive(Debug)]
 pub(crate) enum Column {
     /// Right-aligned in a width: integers.
@@ -29,49 +41,77 @@ pub(crate) enum Column {
 }
 
 impl Column {
-    /// Measures the elements that will be printed.
-    pub(crate) fn new(dtype: &Dtype, elements: &[&[u8]]) -> Self {
+    /// A column for elements of a type, none of them measured.
+    pub(crate) fn new(dtype: &Dtype) -> Self {
         match dtype {
-            Dtype::Enum { base, .. } => Self::new(base, elements),
-            Dtype::Integer { signed, order, .. } => {
-                let values = elements.iter().filter_map(|bytes| integer(bytes, *signed, *order));
-                let width = values.map(|value| value.to_string().len()).max().unwrap_or(0);
-                Self::Right(dtype.clone(), width)
-            }
-            Dtype::Float { order, .. } if is_number(elements, |e| float(e, *order).is_some()) => {
-                let values = elements.iter().filter_map(|bytes| float(bytes, *order));
-                Self::Float(dtype.clone(), FloatColumn::new(values, Sign::Minus))
-            }
-            Dtype::Complex { order, .. }
-                if is_number(elements, |e| complex(e, *order).is_some()) =>
-            {
-                let values = elements.iter().filter_map(|bytes| complex(bytes, *order));
-                let real = FloatColumn::new(values.clone().map(|(real, _)| real), Sign::Minus);
-                let imaginary = FloatColumn::new(values.map(|(_, i)| i), Sign::Always);
-                Self::Complex(dtype.clone(), real, imaginary)
+            Dtype::Enum { base, .. } => Self::new(base),
+            Dtype::Integer { .. } => Self::Right(dtype.clone(), 0),
+            Dtype::Float { .. } => Self::Float(dtype.clone(), FloatColumn::new(Sign::Minus)),
+            Dtype::Complex { .. } => {
+                let (real, imaginary) = (Sign::Minus, Sign::Always);
+                Self::Complex(dtype.clone(), FloatColumn::new(real), FloatColumn::new(imaginary))
             }
             Dtype::Bool => Self::Bool,
             Dtype::Opaque { tag, size } if let Some(date) = DateType::from_tag(tag, *size) => {
-                let widths = elements.iter().map(|bytes| date.text(bytes).len() + 2);
-                Self::Date(date, widths.max().unwrap_or(0))
+                Self::Date(date, 0)
             }
-            Dtype::Compound { fields, .. } => Self::Compound(
-                fields
-                    .iter()
-                    .map(|field| {
-                        let members: Vec<&[u8]> =
-                            elements.iter().map(|bytes| member(field, bytes)).collect();
-                        (field.clone(), Self::new(&field.dtype, &members))
-                    })
-                    .collect(),
-            ),
+            Dtype::Compound { fields, .. } => {
+                let column = |field: &Field| (field.clone(), Self::new(&field.dtype));
+                Self::Compound(fields.iter().map(column).collect())
+            }
             Dtype::Array { base, shape } => {
                 let size = base.size().unwrap_or(1).max(1);
-                let inner: Vec<&[u8]> =
-                    elements.iter().flat_map(|bytes| bytes.chunks_exact(size)).collect();
-                Self::Array(shape.clone(), size, Box::new(Self::new(base, &inner)))
+                Self::Array(shape.clone(), size, Box::new(Self::new(base)))
             }
             _ => Self::Plain(dtype.clone()),
+        }
+    }
+
+    /// What the column must learn, in this order, before an element can be printed.
+    pub(crate) fn looks(&self) -> &'static [Look] {
+        if self.has_floats() { &[Look::Range, Look::Width] } else { &[Look::Width] }
+    }
+
+    fn has_floats(&self) -> bool {
+        match self {
+            Self::Float(..) | Self::Complex(..) => true,
+            Self::Compound(members) => members.iter().any(|(_, column)| column.has_floats()),
+            Self::Array(.., column) => column.has_floats(),
+            Self::Right(..) | Self::Bool | Self::Date(..) | Self::Plain(_) => false,
+        }
+    }
+
+    /// Learns of an element.
+    pub(crate) fn show(&mut self, look: Look, bytes: &[u8]) {
+        match self {
+            Self::Float(Dtype::Float { order, .. }, column) => {
+                if let Some(value) = float(bytes, *order) {
+                    column.show(look, value);
+                }
+            }
+            Self::Complex(Dtype::Complex { order, .. }, real, imaginary) => {
+                if let Some((re, im)) = complex(bytes, *order) {
+                    real.show(look, re);
+                    imaginary.show(look, im);
+                }
+            }
+            Self::Compound(members) => {
+                for (field, column) in members {
+                    column.show(look, member(field, bytes));
+                }
+            }
+            Self::Array(_, size, column) => {
+                bytes.chunks_exact(*size).for_each(|element| column.show(look, element));
+            }
+            Self::Right(Dtype::Integer { signed, order, .. }, width) if look == Look::Width => {
+                if let Some(value) = integer(bytes, *signed, *order) {
+                    *width = (*width).max(value.to_string().len());
+                }
+            }
+            Self::Date(date, width) if look == Look::Width => {
+                *width = (*width).max(date.text(bytes).len() + 2);
+            }
+            _ => {}
         }
     }
 
@@ -79,15 +119,14 @@ impl Column {
     pub(crate) fn format(&self, bytes: &[u8]) -> String {
         match self {
             Self::Right(dtype, width) => format!("{:>width$}", plain(dtype, bytes)),
-            Self::Float(Dtype::Float { order, .. }, column) => {
-                float(bytes, *order).map_or_else(String::new, |value| column.format(value))
+            Self::Float(dtype @ Dtype::Float { order, .. }, column) => float(bytes, *order)
+                .map_or_else(|| plain(dtype, bytes), |value| column.format(value)),
+            Self::Complex(dtype @ Dtype::Complex { order, .. }, real, imaginary) => {
+                let Some((re, im)) = complex(bytes, *order) else { return plain(dtype, bytes) };
+                let im = imaginary.format(im);
+                let digits = im.trim_end();
+                format!("{}{digits}j{}", real.format(re), &im[digits.len()..])
             }
-            Self::Complex(Dtype::Complex { order, .. }, real, imaginary) => complex(bytes, *order)
-                .map_or_else(String::new, |(re, im)| {
-                    let im = imaginary.format(im);
-                    let digits = im.trim_end();
-                    format!("{}{digits}j{}", real.format(re), &im[digits.len()..])
-                }),
             Self::Bool => format!("{:>5}", plain(&Dtype::Bool, bytes)),
             Self::Date(date, width) => format!("{:>width$}", format!("'{}'", date.text(bytes))),
             Self::Compound(members) => {
@@ -105,9 +144,4 @@ impl Column {
             }
         }
     }
-}
-
-/// Whether all elements, and at least one, are numbers of a layout we know.
-fn is_number(elements: &[&[u8]], known: impl Fn(&[u8]) -> bool) -> bool {
-    !elements.is_empty() && elements.iter().all(|bytes| known(bytes))
 }

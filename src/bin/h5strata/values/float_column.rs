@@ -1,5 +1,6 @@
 //! Floats of one array, all printed alike, as NumPy prints them.
 
+use super::column::Look;
 use super::number::{Float, signed_exponent};
 
 /// Digits after the point at most (NumPy's print option `precision`).
@@ -15,51 +16,82 @@ pub(crate) enum Sign {
 }
 
 /// How the floats of an array are printed: with or without exponent, and how wide.
+///
+/// All numbers are [shown](Self::show) to it for their range, then all for their width, then any can be printed.
 #[derive(Clone, Debug)]
 pub(crate) struct FloatColumn {
     sign: Sign,
+    /// The smallest and the largest size of a number other than 0.
+    range: Option<(Float, Float)>,
     scientific: bool,
     /// Characters in front of the point.
-    left: usize,
-    /// Characters after the point.
-    right: usize,
-    /// Digits after the point of numbers with an exponent.
+    whole: usize,
+    /// Digits after the point.
     fraction: usize,
     /// Digits of the exponent.
     exponent: usize,
+    /// Characters of what is no finite number.
+    word: usize,
 }
 
 impl FloatColumn {
-    /// Measures the numbers that will be printed.
-    pub(crate) fn new(values: impl Iterator<Item = Float> + Clone, sign: Sign) -> Self {
-        let finite = values.clone().filter(|value| value.to_f64().is_finite());
-        let scientific = needs_exponent(finite.clone());
-        let mut column = Self { sign, scientific, left: 0, right: 0, fraction: 0, exponent: 0 };
-        for value in finite {
-            let (whole, fraction, exponent) = column.digits(value);
-            column.left = column.left.max(whole.len());
-            column.fraction = column.fraction.max(fraction.len());
-            column.exponent = column.exponent.max(exponent.len().saturating_sub(1));
-            column.right =
-                if scientific { column.exponent + 2 + column.fraction } else { column.fraction };
+    /// A column of no numbers.
+    pub(crate) fn new(sign: Sign) -> Self {
+        let (whole, fraction, exponent, word) = (0, 0, 0, 0);
+        Self { sign, range: None, scientific: false, whole, fraction, exponent, word }
+    }
+
+    /// Learns of a number.
+    pub(crate) fn show(&mut self, look: Look, value: Float) {
+        match look {
+            Look::Range => self.widen_range(value),
+            Look::Width => self.make_room(value),
         }
-        for value in values.map(Float::to_f64) {
-            let width = if value.is_nan() {
-                3
-            } else if value.is_infinite() {
-                // NumPy makes room for a sign once any infinity has one.
-                3 + usize::from(value < 0.0 || sign == Sign::Always)
-            } else {
-                0
-            };
-            column.left = column.left.max(width.saturating_sub(column.right + 1));
+    }
+
+    fn widen_range(&mut self, value: Float) {
+        let size = absolute(value);
+        let number = size.to_f64();
+        if !number.is_finite() || number == 0.0 {
+            return;
         }
-        column
+        let range = match self.range {
+            Some((low, high)) if number < low.to_f64() => (size, high),
+            Some((low, high)) if number > high.to_f64() => (low, size),
+            Some(_) => return,
+            None => (size, size),
+        };
+        self.range = Some(range);
+        self.scientific = needs_exponent(range);
+    }
+
+    fn make_room(&mut self, value: Float) {
+        let number = value.to_f64();
+        if number.is_finite() {
+            let (whole, fraction, exponent) = self.digits(value);
+            self.whole = self.whole.max(whole.len());
+            self.fraction = self.fraction.max(fraction.len());
+            self.exponent = self.exponent.max(exponent.len().saturating_sub(1));
+        } else if number.is_nan() {
+            self.word = self.word.max(3);
+        } else {
+            // NumPy makes room for a sign once any infinity has one.
+            let signed = number < 0.0 || self.sign == Sign::Always;
+            self.word = self.word.max(3 + usize::from(signed));
+        }
+    }
+
+    /// Characters in front of the point and after it.
+    fn widths(&self) -> (usize, usize) {
+        let exponent = if self.scientific { self.exponent + 2 } else { 0 };
+        let right = self.fraction + exponent;
+        (self.whole.max(self.word.saturating_sub(right + 1)), right)
     }
 
     /// The number, padded to the width of the column.
     pub(crate) fn format(&self, value: Float) -> String {
         let number = value.to_f64();
+        let (left, right) = self.widths();
         if !number.is_finite() {
             let sign = match self.sign {
                 _ if number == f64::NEG_INFINITY => "-",
@@ -67,20 +99,16 @@ impl FloatColumn {
                 Sign::Minus => "",
             };
             let word = format!("{sign}{}", if number.is_nan() { "nan" } else { "inf" });
-            return format!("{word:>width$}", width = self.left + self.right + 1);
+            return format!("{word:>width$}", width = left + right + 1);
         }
         if self.scientific {
             // All numbers show the same places, with the digits that the exact value has there.
             let (whole, fraction, exponent) = self.places(&exact_scientific(value, self.fraction));
             let (sign, digits) = exponent.split_at(1);
-            format!(
-                "{whole:>left$}.{fraction}e{sign}{digits:0>width$}",
-                left = self.left,
-                width = self.exponent
-            )
+            format!("{whole:>left$}.{fraction}e{sign}{digits:0>width$}", width = self.exponent)
         } else {
             let (whole, fraction, _) = self.digits(value);
-            format!("{whole:>left$}.{fraction:<right$}", left = self.left, right = self.right)
+            format!("{whole:>left$}.{fraction:<right$}")
         }
     }
 
@@ -127,30 +155,16 @@ fn exact_scientific(value: Float, digits: usize) -> String {
 }
 
 /// NumPy's rule: large, tiny, or far apart. Compared in the numbers' own precision, as NumPy does.
-fn needs_exponent(values: impl Iterator<Item = Float>) -> bool {
-    let mut range: Option<(Float, Float)> = None;
-    for value in values.filter(|value| value.to_f64() != 0.0) {
-        let value = absolute(value);
-        range = Some(match range {
-            None => (value, value),
-            Some((low, high)) => (
-                if value.to_f64() < low.to_f64() { value } else { low },
-                if value.to_f64() > high.to_f64() { value } else { high },
-            ),
-        });
-    }
+fn needs_exponent(range: (Float, Float)) -> bool {
     match range {
-        None => false,
-        Some((Float::Half(low), Float::Half(high))) => {
+        (Float::Half(low), Float::Half(high)) => {
             let ratio = half::f16::from_f32(high.to_f32() / low.to_f32());
             high.to_f32() >= 1e3
                 || low < half::f16::from_f32(1e-4)
                 || ratio > half::f16::from_f32(1e3)
         }
-        Some((Float::Single(low), Float::Single(high))) => {
-            high >= 1e6 || low < 1e-4 || high / low > 1e3
-        }
-        Some((low, high)) => {
+        (Float::Single(low), Float::Single(high)) => high >= 1e6 || low < 1e-4 || high / low > 1e3,
+        (low, high) => {
             let (low, high) = (low.to_f64(), high.to_f64());
             high >= 1e8 || low < 1e-4 || high / low > 1e3
         }
@@ -171,7 +185,10 @@ mod tests {
 
     fn printed(values: &[f64]) -> Vec<String> {
         let values: Vec<Float> = values.iter().copied().map(Float::Double).collect();
-        let column = FloatColumn::new(values.iter().copied(), Sign::Minus);
+        let mut column = FloatColumn::new(Sign::Minus);
+        for look in [Look::Range, Look::Width] {
+            values.iter().for_each(|&value| column.show(look, value));
+        }
         values.into_iter().map(|value| column.format(value)).collect()
     }
 

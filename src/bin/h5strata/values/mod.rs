@@ -9,7 +9,7 @@ mod json;
 mod number;
 mod plain;
 
-pub(crate) use array_text::{ArrayText, EDGE, THRESHOLD};
+pub(crate) use array_text::{ArrayWriter, EDGE, THRESHOLD};
 pub(crate) use attribute::{attribute_json, attribute_text};
 pub(crate) use column::Column;
 pub(crate) use date::DateType;

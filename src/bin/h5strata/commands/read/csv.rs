@@ -6,7 +6,7 @@ use h5strata::dtype::{Dtype, Field};
 
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::read::{Axis, Parts, for_each_slab};
+use crate::read::{Axis, Parts, Slabs};
 use crate::values::{member, plain};
 
 /// Writes one axis as a value a line and two as a row a line. More axes have no lines and columns: each
@@ -25,10 +25,14 @@ pub(super) fn write(dataset: &Dataset, parts: &Parts, target: &mut Target) -> Re
     };
     let failure = target.failure();
     let failed = |error: csv::Error| failure(error.into());
+    let mut slabs = Slabs::new(dataset, parts, 1);
+    if target.is_terminal() {
+        slabs.hide_progress();
+    }
     let mut writer = WriterBuilder::new().flexible(true).from_writer(&mut *target);
     write_header(&mut writer, &indices, fields).map_err(failed)?;
     let mut element = 0u64;
-    for_each_slab(dataset, parts, |elements| {
+    slabs.for_each(|elements| {
         for bytes in elements.iter(dataset.dtype()) {
             let mut line = || -> csv::Result<()> {
                 write_indices(&mut writer, &indices, dataset.shape(), element)?;

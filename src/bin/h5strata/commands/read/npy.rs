@@ -8,7 +8,7 @@ use h5strata::dtype::{Dtype, Padding};
 use super::npy_header::{describe, header, unicode};
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::read::{Parts, for_each_slab};
+use crate::read::{Parts, Slabs, for_each_slab};
 
 /// Bytes of a code point in NumPy's strings.
 const CODE_POINT: u64 = 4;
@@ -72,8 +72,9 @@ fn write_strings(
         let text = String::from_utf8(string.to_vec());
         text.map_err(|_| Failure::NotUtf8 { dataset: dataset.path().to_owned() })
     };
+    let mut slabs = Slabs::new(dataset, parts, 2);
     let (mut longest, mut own) = (0, 0u64);
-    for_each_slab(dataset, parts, |elements| {
+    slabs.for_each(|elements| {
         own = own.saturating_add(elements.size());
         for string in &elements.strings {
             longest = longest.max(text(string)?.chars().count());
@@ -90,7 +91,7 @@ fn write_strings(
     }
     let failure = target.failure();
     target.write_all(&header(&unicode(characters), shape)).map_err(&failure)?;
-    for_each_slab(dataset, parts, |elements| {
+    slabs.for_each(|elements| {
         for string in &elements.strings {
             let text = text(string)?;
             let mut written = 0;

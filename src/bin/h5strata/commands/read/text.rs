@@ -1,6 +1,6 @@
 //! Elements as NumPy prints an array.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use h5strata::Dataset;
 use h5strata::dtype::Dtype;
@@ -8,52 +8,56 @@ use h5strata::selection::{AxisSelection, Selection};
 
 use crate::failure::Failure;
 use crate::output::Target;
-use crate::read::{Axis, Elements, Parts};
-use crate::values::{ArrayText, Column, EDGE, THRESHOLD, plain};
+use crate::read::{Axis, Parts, Slabs, for_each_slab};
+use crate::values::{ArrayWriter, Column, EDGE, THRESHOLD, plain};
 
 /// What is read and printed of an array.
 struct Shown {
     selection: Selection,
-    shape: Vec<u64>,
-    elided: Vec<bool>,
+    /// For each axis of the result, the elements shown and whether its middle is left out.
+    axes: Vec<(u64, bool)>,
 }
 
-/// Writes the selected elements; of more than [`THRESHOLD`] only the edges, unless `full`. Only what is
-/// printed is read.
+/// Writes the selected elements; of more than [`THRESHOLD`] only the edges, unless `full`. Only what is printed is
+/// read, slab by slab: for each look that the column takes at all of it, and once more to print it.
 pub(super) fn write(
     dataset: &Dataset,
     parts: &Parts,
     full: bool,
     target: &mut Target,
 ) -> Result<(), Failure> {
-    let shown = Shown::new(parts, full || parts.elements() <= THRESHOLD);
-    let too_large = || Failure::TooLarge { dataset: dataset.path().to_owned() };
-    let shape: Option<Vec<usize>> =
-        shown.shape.iter().map(|&count| usize::try_from(count).ok()).collect();
-    let (shape, count) =
-        shape.zip(h5strata::dims::element_count(&shown.shape).ok()).ok_or_else(too_large)?;
-    let mut elements = Elements::default();
-    elements.read(dataset, &shown.selection, count)?;
+    let Shown { selection, mut axes } = Shown::new(parts, full || parts.elements() <= THRESHOLD);
     let mut dtype = dataset.dtype();
-    let (mut shape, mut elided) = (shape, shown.elided);
     // As NumPy has it, arrays in elements are further axes.
-    while let Dtype::Array { base, shape: inner } = dtype {
+    while let Dtype::Array { base, shape } = dtype {
         dtype = base;
-        elided.extend(inner.iter().map(|_| false));
-        let inner = inner.iter().map(|&count| usize::try_from(count).map_err(|_| too_large()));
-        shape.extend(inner.collect::<Result<Vec<_>, _>>()?);
+        axes.extend(shape.iter().map(|&count| (count, false)));
     }
-    let elements: Vec<&[u8]> = elements.iter(dtype).collect();
+    let parts = Parts::new(dataset, &selection)?;
     let failure = target.failure();
-    let mut write = || -> io::Result<()> {
-        if let ([], [element]) = (shape.as_slice(), elements.as_slice()) {
-            return writeln!(target, "{}", plain(dtype, element));
-        }
-        let column = Column::new(dtype, &elements);
-        let (shown, elided) = (shape.as_slice(), elided.as_slice());
-        ArrayText { shown, elided, elements: &elements, column: &column }.write(target)
-    };
-    write().map_err(failure)
+    if axes.is_empty() {
+        return for_each_slab(dataset, &parts, |elements| {
+            let write = |element| writeln!(target, "{}", plain(dtype, element));
+            elements.iter(dtype).try_for_each(write).map_err(&failure)
+        });
+    }
+    let mut column = Column::new(dtype);
+    let looks = column.looks();
+    let mut slabs = Slabs::new(dataset, &parts, looks.len() as u64 + 1);
+    for &look in looks {
+        slabs.for_each(|elements| {
+            elements.iter(dtype).for_each(|element| column.show(look, element));
+            Ok(())
+        })?;
+    }
+    if target.is_terminal() {
+        slabs.hide_progress();
+    }
+    let mut writer = ArrayWriter::new(&column, axes);
+    slabs.for_each(|elements| {
+        elements.iter(dtype).try_for_each(|element| writer.push(target, element)).map_err(&failure)
+    })?;
+    writer.finish(target).map_err(failure)
 }
 
 impl Shown {
@@ -62,11 +66,12 @@ impl Shown {
         let selection = parts.axes().map_kept(|axis| -> AxisSelection {
             if is_cut(axis) { axis.edges(EDGE) } else { axis.part(0, axis.count()) }
         });
-        let axes = || parts.axes().kept().map(|(_, axis)| axis);
+        let axes = parts.axes().kept().map(|(_, axis)| axis);
         Self {
             selection,
-            shape: axes().map(|axis| if is_cut(axis) { 2 * EDGE } else { axis.count() }).collect(),
-            elided: axes().map(is_cut).collect(),
+            axes: axes
+                .map(|axis| if is_cut(axis) { (2 * EDGE, true) } else { (axis.count(), false) })
+                .collect(),
         }
     }
 }
