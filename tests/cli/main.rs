@@ -8,6 +8,7 @@
 mod listings;
 mod outputs;
 mod program;
+mod progress;
 mod readme;
 mod robustness;
 mod sessions;

@@ -19,6 +19,13 @@ fn folder(name: &str) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
+/// A file in an empty folder whose `data` is read in several slabs.
+pub(crate) fn wide_elements(name: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let path = folder(name)?.join("wide-elements.h5");
+    Run::of(script("wide_elements.py")?.arg(&path)).succeeds();
+    Ok(path)
+}
+
 /// Names of all that is in a folder.
 fn names(folder: &Path) -> std::io::Result<Vec<String>> {
     let mut names = fs::read_dir(folder)?
@@ -30,12 +37,9 @@ fn names(folder: &Path) -> std::io::Result<Vec<String>> {
 
 #[test]
 fn text_npy_and_csv_are_numpys() -> Outcome {
-    let folder = folder("numpy")?;
-    // In text, .npy and .csv of more than one slab.
-    let wide = folder.join("wide-elements.h5");
-    Run::of(script("wide_elements.py")?.arg(&wide)).succeeds();
+    let wide = wide_elements("numpy")?;
     let mut python = script("numpy_agrees.py")?;
-    python.arg(env!("CARGO_BIN_EXE_h5strata")).arg(&folder).arg(wide);
+    python.arg(env!("CARGO_BIN_EXE_h5strata")).arg(wide.with_file_name("")).arg(&wide);
     for name in [
         "dtype-bool-enum",
         "dtype-compound",
