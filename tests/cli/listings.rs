@@ -150,6 +150,57 @@ fn ls_tells_of_every_group_and_dataset() -> Outcome {
     Ok(())
 }
 
+/// What `info FILE -v VERSION` tells of a version itself.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VersionRow {
+    version: String,
+    kind: String,
+    parent: Option<String>,
+    children: Vec<String>,
+    timestamp: String,
+    current: bool,
+    datasets: Vec<Value>,
+    attributes: Vec<Value>,
+}
+
+#[test]
+fn info_tells_of_every_version() -> Outcome {
+    let mut with_attributes = 0;
+    for file in made::files()? {
+        let versions = file.metadata()?.versions;
+        for expected in &versions {
+            let arguments = ["-v", &expected.version, "--json", OVERRIDE];
+            let run = on_file("info", &file.path, &arguments).exits(0);
+            let mut found: VersionRow = run.json();
+            let is_child = |row: &&_| -> bool {
+                let row: &crate::support::answers::VersionRow = row;
+                row.parent.as_ref() == Some(&expected.version)
+            };
+            let mut children: Vec<&String> =
+                versions.iter().filter(is_child).map(|row| &row.version).collect();
+            children.sort();
+            found.children.sort();
+            assert_eq!(found.children.iter().collect::<Vec<_>>(), children, "{run}");
+            let time = h5strata::store::parse_time(&expected.timestamp);
+            assert_eq!(h5strata::store::parse_time(&found.timestamp), time, "{run}");
+            assert_eq!(
+                (&found.version, &found.parent, found.current, found.datasets.len()),
+                (&expected.version, &expected.parent, expected.current, expected.datasets),
+                "{run}"
+            );
+            assert_eq!(found.kind, "version", "{run}");
+            let names: Vec<_> = found.attributes.iter().map(|row| row["name"].as_str()).collect();
+            let expected: Vec<_> =
+                expected.attributes.iter().map(|row| Some(row.name.as_str())).collect();
+            assert_eq!(names, expected, "{run}");
+            with_attributes += usize::from(!names.is_empty());
+        }
+    }
+    assert_ne!(with_attributes, 0);
+    Ok(())
+}
+
 #[test]
 fn info_is_json_with_the_users_attributes() -> Outcome {
     let file = made::file("attribute-kinds")?;

@@ -99,16 +99,17 @@ pub(crate) struct Ls {
     pub(crate) json: bool,
 }
 
-/// Show everything known of a file, or of a group or dataset in it
+/// Show everything known of a file, of a version, or of a group or dataset in it
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     h5strata info prices.h5\n  \
+    h5strata info prices.h5 -v @0\n  \
     h5strata info prices.h5 equity/close -v @-1\n  \
     h5strata info prices.h5 equity/close --chunks --json")]
 pub(crate) struct Info {
     /// A versioned HDF5 file
     pub(crate) file: PathBuf,
-    /// A group or dataset in the version [default: the file]
+    /// A group or dataset in the version [default: the version; without VERSION, the file]
     #[arg(value_name = "DATASET")]
     pub(crate) path: Option<String>,
     #[command(flatten)]

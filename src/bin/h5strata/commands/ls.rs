@@ -3,16 +3,15 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use h5strata::store::{Entry, EntryKind, Fill};
-use h5strata::{Dataset, Error, Version};
+use h5strata::store::{Entry, EntryKind};
+use h5strata::{Error, Version};
 use serde::Serialize;
-use serde_json::Value;
 
+use super::dataset_row::DatasetRow;
 use crate::args::{Global, Ls};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
-use crate::output::{self, Cell, JsonArray, STRONG, Table, tuple};
-use crate::values::json;
+use crate::output::{self, Cell, JsonArray, STRONG, Table};
 
 /// A row of the listing. What a group has not, or what cannot be read, is `None`.
 #[derive(Debug, Serialize)]
@@ -21,18 +20,6 @@ struct Row {
     kind: &'static str,
     #[serde(flatten)]
     dataset: DatasetRow,
-}
-
-/// What is known of a dataset.
-#[derive(Debug, Default, Serialize)]
-struct DatasetRow {
-    shape: Option<Vec<u64>>,
-    dtype: Option<String>,
-    chunks: Option<Vec<u64>>,
-    fill: Option<Value>,
-    filters: Option<Vec<String>>,
-    stored_chunks: Option<u64>,
-    total_chunks: Option<u64>,
 }
 
 pub(crate) fn run(args: &Ls, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
@@ -83,30 +70,9 @@ fn row(version: &Version, entry: Entry, reporter: &mut Reporter) -> Row {
             Row { path: entry.path, kind: "other", dataset: DatasetRow::default() }
         }
         EntryKind::Dataset => {
-            let dataset = match version.dataset(&entry.path) {
-                Ok(dataset) => describe(&dataset, reporter),
-                Err(error) => {
-                    reporter.error(&error.into());
-                    DatasetRow::default()
-                }
-            };
+            let dataset = DatasetRow::new(version, &entry.path, reporter);
             Row { path: entry.path, kind: "dataset", dataset }
         }
-    }
-}
-
-fn describe(dataset: &Dataset, reporter: &mut Reporter) -> DatasetRow {
-    let stored = dataset.stored_chunks().map(|chunks| chunks.len() as u64);
-    DatasetRow {
-        shape: Some(dataset.shape().to_vec()),
-        dtype: Some(dataset.dtype().to_string()),
-        chunks: Some(dataset.chunk_shape().to_vec()),
-        fill: Some(match dataset.fill_value() {
-            Fill::Element(bytes) | Fill::String(bytes) => json(dataset.dtype(), bytes),
-        }),
-        filters: Some(dataset.filters().iter().map(|f| f.display_name().to_string()).collect()),
-        stored_chunks: stored.map_err(|error| reporter.error(&error.into())).ok(),
-        total_chunks: Some(dataset.chunk_count()),
     }
 }
 
@@ -115,7 +81,8 @@ fn table(rows: impl Iterator<Item = Row>, top: &str) -> Table {
     let depth = |path: &str| path.matches('/').count();
     let top = depth(top.trim_matches('/'));
     let group = AnsiColor::Blue.on_default().bold();
-    let mut table = Table::with_header(&["name", "shape", "type", "chunks", "filters", "stored"]);
+    let header: Vec<&str> = ["name"].into_iter().chain(DatasetRow::HEADER).collect();
+    let mut table = Table::with_header(&header);
     for Row { path, kind, dataset } in rows {
         let indent = "  ".repeat(depth(&path).saturating_sub(top));
         let name = path.rsplit('/').next().unwrap_or(&path);
@@ -123,25 +90,8 @@ fn table(rows: impl Iterator<Item = Row>, top: &str) -> Table {
             table.push([Cell::styled(&format!("{indent}{name}/"), group)]);
             continue;
         }
-        let number = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |n| n.to_string());
-        let shape =
-            |shape: &Option<Vec<u64>>| shape.as_deref().map_or_else(|| "?".to_owned(), tuple);
-        table.push([
-            Cell::new(&format!("{indent}{name}")),
-            Cell::new(&shape(&dataset.shape)),
-            Cell::new(dataset.dtype.as_deref().unwrap_or("?")),
-            Cell::new(&shape(&dataset.chunks)),
-            Cell::new(&match &dataset.filters {
-                Some(filters) if filters.is_empty() => "-".to_owned(),
-                Some(filters) => filters.join(", "),
-                None => "?".to_owned(),
-            }),
-            Cell::new(&format!(
-                "{}/{}",
-                number(dataset.stored_chunks),
-                number(dataset.total_chunks)
-            )),
-        ]);
+        let name = Cell::new(&format!("{indent}{name}"));
+        table.push([name].into_iter().chain(dataset.cells()));
     }
     table
 }

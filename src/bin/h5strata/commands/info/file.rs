@@ -6,10 +6,8 @@ use h5strata::VersionedFile;
 use h5strata::store::Error;
 use serde::Serialize;
 
-use super::{AttributeRow, Lines, attributes, bytes, write_attributes};
-use crate::args::VersionArg;
+use super::{Lines, bytes};
 use crate::failure::{Failure, Reporter};
-use crate::lookup;
 use crate::output::{Cell, STRONG, Table, time, tuple};
 
 /// What is known of a file.
@@ -24,8 +22,6 @@ pub(super) struct FileInfo {
     first: Option<VersionTime>,
     last: Option<VersionTime>,
     datasets: Vec<DatasetRow>,
-    /// The user's attributes of the version that was asked for.
-    attributes: Vec<AttributeRow>,
 }
 
 /// A version and its time.
@@ -52,20 +48,11 @@ struct DatasetRow {
 }
 
 impl FileInfo {
-    pub(super) fn new(
-        file: &VersionedFile,
-        version: &VersionArg,
-        reporter: &mut Reporter,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(file: &VersionedFile, reporter: &mut Reporter) -> Result<Self, Failure> {
         let path = file.path();
         let size =
             fs::metadata(path).map_err(|source| Error::Io { file: path.to_owned(), source })?.len();
         let (major, minor, release) = file.libhdf5_version()?;
-        let version = match lookup::version(file, version) {
-            Ok(version) => Some(version),
-            Err(Failure::Store(Error::NoVersions { .. })) => None,
-            Err(failure) => return Err(failure),
-        };
         let versions = file.versions()?;
         let time_of = |version: &h5strata::store::VersionInfo| VersionTime {
             version: version.name.clone(),
@@ -81,10 +68,6 @@ impl FileInfo {
             first: versions.first().map(time_of),
             last: versions.last().map(time_of),
             datasets: datasets(file, reporter)?,
-            attributes: match version {
-                Some(version) => attributes(version.attributes()?),
-                None => Vec::new(),
-            },
         })
     }
 
@@ -109,7 +92,7 @@ impl FileInfo {
             writeln!(out, "\n{STRONG}datasets of all versions{STRONG:#}")?;
             self.table().write(out, 2)?;
         }
-        write_attributes(out, &self.attributes)
+        Ok(())
     }
 
     fn table(&self) -> Table {

@@ -1,7 +1,8 @@
-//! `h5strata info`: everything known of a file, a group or a dataset.
+//! `h5strata info`: everything known of a file, a version, a group or a dataset.
 
 mod dataset;
 mod file;
+mod version;
 
 use std::io::{self, Write};
 
@@ -18,11 +19,15 @@ use crate::values::{attribute_json, attribute_text};
 pub(crate) fn run(args: &Info, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
     let file = lookup::open(&args.file, global, reporter)?;
     let mut out = output::screen();
+    if args.path.is_none() && args.version.version.is_none() {
+        let info = file::FileInfo::new(&file, reporter)?;
+        return print(&mut out, args.json, &info, |out| info.write(out));
+    }
+    let version = lookup::version(&file, &args.version)?;
     let Some(path) = &args.path else {
-        let info = file::FileInfo::new(&file, &args.version, reporter)?;
+        let info = version::VersionInfo::new(&file, &version, reporter)?;
         return print(&mut out, args.json, &info, |out| info.write(out));
     };
-    let version = lookup::version(&file, &args.version)?;
     match version.kind(path)? {
         EntryKind::Dataset => {
             let dataset = version.dataset(path)?;
