@@ -158,7 +158,8 @@ impl<B: Base> StagedArray<B> {
         }
     }
 
-    /// Brings every chunk that still stands in the base into memory, and lets go of the base.
+    /// Brings every chunk that still stands in the base into memory, and lets go of the base if there
+    /// was one: the array then counts as changed.
     ///
     /// # Errors
     /// [`StagedError::Base`] if the base fails, [`StagedError::Memory`]; the array is unchanged then.
@@ -167,6 +168,9 @@ impl<B: Base> StagedArray<B> {
             return Ok(());
         };
         let visible = element_count(&view.visible)?;
+        if visible == 0 {
+            return Ok(());
+        }
         let mut chunks = Vec::new();
         let mut positions = Vec::new();
         for number in 0..visible {
