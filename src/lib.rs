@@ -30,6 +30,7 @@
 //! to be. Everything that is read from a file is checked before it is used.
 
 pub mod chunk_map;
+pub mod chunking;
 pub mod codec;
 pub mod dims;
 pub mod dtype;

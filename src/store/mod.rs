@@ -19,6 +19,7 @@ mod version;
 
 pub use attribute::{Attribute, AttributeValue};
 pub use dataset::{Dataset, DatasetChunk};
+pub use describe::UnsupportedType;
 pub use element::Element;
 pub use error::{DataVersionReason, DatasetFault, Error, FormatFault, RawDataFault};
 pub use file::{OpenOptions, VersionedFile};
