@@ -175,3 +175,34 @@ fn runs_of_several_chunks_are_one_slice() {
     assert_eq!(buffer[..15], [1; 15]);
     assert_eq!(buffer[15..], [2; 10]);
 }
+
+#[test]
+fn transfers_taken_by_number_are_taken_once() {
+    let arena = Bump::new();
+    let selection = Selection::all();
+    let plan = ReadPlan::new(&selection, &[1300], &[10], &arena).unwrap();
+    let mut buffer = [0u8; 1300];
+    let destination = Destination::new(&plan, &mut buffer, 1).unwrap();
+    // Those that were taken in order before are not to be had again.
+    destination.take(66).unwrap();
+    let destination = destination.by_number().unwrap();
+    let taken: Vec<u64> = (0..140)
+        .rev()
+        .filter(|&number| {
+            let Some(mut batch) = destination.take(number) else {
+                return false;
+            };
+            let mut slot = batch.advance().unwrap();
+            assert_eq!(slot.transfer().chunk().0, number);
+            slot.fill(&[7]).unwrap();
+            assert!(batch.advance().is_none());
+            true
+        })
+        .collect();
+    assert_eq!(taken, (66..130).rev().collect::<Vec<_>>());
+    assert!((0..140).all(|number| destination.take(number).is_none()));
+    assert!(destination.take(u64::MAX).is_none());
+    drop(destination);
+    assert_eq!(buffer[..660], [0; 660]);
+    assert_eq!(buffer[660..], [7; 640]);
+}

@@ -80,3 +80,71 @@ fn last_position(piece: &Piece<'_>) -> u64 {
         Piece::Listed { positions, .. } => positions.iter().copied().max().unwrap_or(0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bumpalo::Bump;
+
+    use super::*;
+    use crate::{ReadPlan, Selection};
+
+    /// Runs `test` with the only transfer of a selection of 4 x 6 elements in one chunk.
+    fn with_transfer<R>(selection: &str, test: impl FnOnce(&Transfer<'_>) -> R) -> R {
+        let arena = Bump::new();
+        let selection: Selection = selection.parse().unwrap();
+        let plan = ReadPlan::new(&selection, &[4, 6], &[4, 6], &arena).unwrap();
+        assert_eq!(plan.len(), 1);
+        test(&plan.transfers().advance().unwrap())
+    }
+
+    const KINDS: [&str; 3] =
+        ["1:3, 1:3", "[2, 1], 2:0:-1", "1:3, [False,True,True,False,False,False]"];
+
+    #[test]
+    fn a_buffer_that_ends_before_the_last_element_is_refused() {
+        let mut chunk = [0; 24];
+        for selection in KINDS {
+            with_transfer(selection, |transfer| {
+                assert_eq!(scatter(transfer, &[1; 8], &[2, 1], &mut chunk, 1), Ok(()));
+                assert_eq!(scatter(transfer, &[1; 2], &[0, 1], &mut chunk, 1), Ok(()));
+                for (strides, needed) in
+                    [([2, 1], 4), ([0, 3], 4), ([3, 0], 4), ([u64::MAX, 2], u64::MAX)]
+                {
+                    assert_eq!(
+                        scatter(transfer, &[1; 3], &strides, &mut chunk, 1),
+                        Err(KernelError::SourceSize { needed, found: 3 })
+                    );
+                }
+                assert_eq!(
+                    scatter_scalar(transfer, &[], &mut chunk),
+                    Err(KernelError::ChunkSize { needed: 7..15, found: 0..0 })
+                );
+            });
+        }
+    }
+
+    #[test]
+    fn a_chunk_that_ends_before_the_last_element_is_refused() {
+        for selection in KINDS {
+            with_transfer(selection, |transfer| {
+                let mut chunk = [0; 29];
+                assert_eq!(scatter_scalar(transfer, &[5, 6], &mut [0; 30]), Ok(()));
+                assert_eq!(
+                    scatter_scalar(transfer, &[5, 6], &mut chunk),
+                    Err(KernelError::ChunkSize { needed: 7..15, found: 0..14 })
+                );
+                assert_eq!(chunk, [0; 29]);
+            });
+        }
+    }
+
+    #[test]
+    fn strides_of_another_rank_are_refused() {
+        with_transfer("0", |transfer| {
+            assert_eq!(
+                scatter(transfer, &[1; 6], &[1], &mut [0; 24], 1),
+                Err(KernelError::StrideCount { expected: 2, found: 1 })
+            );
+        });
+    }
+}
