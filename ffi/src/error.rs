@@ -22,10 +22,10 @@ pub enum Error {
         /// What it said, innermost frame first.
         stack: ErrorStack,
     },
-    /// A name with a zero byte inside cannot be passed to C.
-    #[error("the name {name:?} has a zero byte inside")]
+    /// A name or string with a zero byte inside cannot be passed to C.
+    #[error("{name:?} has a zero byte inside")]
     InteriorNul {
-        /// The name as it was given.
+        /// The name or string as it was given, bytes that are not UTF-8 replaced.
         name: String,
     },
     /// A name in the file is not UTF-8.
@@ -45,6 +45,16 @@ pub enum Error {
         expected: usize,
         /// Bytes given.
         found: usize,
+    },
+    /// There is not one value for each element.
+    #[error("{what}: {found} values given, needed are {expected}")]
+    Count {
+        /// What the values were for.
+        what: &'static str,
+        /// Values needed.
+        expected: u64,
+        /// Values given.
+        found: u64,
     },
     /// Coordinates do not have one value an axis.
     #[error("{what}: {found} axes given, the dataspace has {expected}")]
@@ -177,6 +187,12 @@ pub enum Minor {
     NoFilter,
     /// `H5E_READERROR`: bytes could not be read.
     Read,
+    /// `H5E_WRITEERROR`: bytes could not be written.
+    Write,
+    /// `H5E_EXISTS`: the name is taken.
+    Exists,
+    /// `H5E_FILEEXISTS`: there is such a file.
+    FileExists,
     /// Any other code; its text is in the frame.
     Other,
 }
@@ -192,6 +208,9 @@ impl Minor {
             (Self::Truncated, *h5e::H5E_TRUNCATED),
             (Self::NoFilter, *h5e::H5E_NOFILTER),
             (Self::Read, *h5e::H5E_READERROR),
+            (Self::Write, *h5e::H5E_WRITEERROR),
+            (Self::Exists, *h5e::H5E_EXISTS),
+            (Self::FileExists, *h5e::H5E_FILEEXISTS),
         ];
         known.iter().find(|(_, code)| *code == id).map_or(Self::Other, |(minor, _)| *minor)
     }

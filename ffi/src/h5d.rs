@@ -3,9 +3,11 @@
 mod chunk;
 #[cfg_attr(not(hdf5_chunk_iter), path = "h5d/chunk_iter_before_1_14.rs")]
 mod chunk_iter;
+mod create;
 mod read;
 #[cfg_attr(not(hdf5_2_0), path = "h5d/read_chunk_before_2_0.rs")]
 mod read_chunk;
+mod write;
 
 use hdf5_sys::h5d::{
     H5Dget_create_plist, H5Dget_space, H5Dget_storage_size, H5Dget_type, H5Dopen2,
@@ -16,8 +18,10 @@ pub use self::chunk::{
     ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, is_not_stored, num_chunks,
 };
 pub use self::chunk_iter::chunk_iter;
+pub use self::create::{create, set_extent};
 pub use self::read::{Reader, read_variable_strings};
 pub use self::read_chunk::read_chunk;
+pub use self::write::{write, write_chunk, write_variable_strings};
 
 use crate::error::Error;
 use crate::h5s;
@@ -37,6 +41,11 @@ pub struct Dataset {
 }
 
 impl Dataset {
+    fn of(lock: &Lock, id: DatasetId) -> Result<Self, Error> {
+        let rank = h5s::rank(lock, &space_of(lock, &id)?)?;
+        Ok(Self { id, rank })
+    }
+
     /// Number of axes; 0 for null and scalar dataspaces.
     #[must_use]
     pub fn rank(&self) -> usize {
@@ -65,9 +74,8 @@ pub fn open<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Dataset
     // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte.
     let id = unsafe { H5Dopen2(at.raw(), path.as_ptr(), H5P_DEFAULT) };
     // SAFETY: H5Dopen2 returned it, fresh or negative.
-    let id: DatasetId = unsafe { Id::from_call(lock, "H5Dopen2", id) }?;
-    let rank = h5s::rank(lock, &space_of(lock, &id)?)?;
-    Ok(Dataset { id, rank })
+    let id = unsafe { Id::from_call(lock, "H5Dopen2", id) }?;
+    Dataset::of(lock, id)
 }
 
 /// Datatype of a dataset (`H5Dget_type`).

@@ -1,18 +1,22 @@
 //! H5F: files.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_uint};
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use hdf5_sys::h5f::{H5F_ACC_RDONLY, H5Fget_access_plist, H5Fget_create_plist};
+use hdf5_sys::h5f::{
+    H5F_ACC_EXCL, H5F_ACC_RDONLY, H5F_ACC_RDWR, H5F_scope_t, H5Fget_access_plist,
+    H5Fget_create_plist,
+};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5p::{H5P_DEFAULT, H5Pget_driver};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{File, FileAccess, FileCreation, Id};
 use crate::lock::Lock;
+use crate::text::c_bytes;
 
 /// Opens a file for reading only (`H5Fopen`).
 ///
@@ -32,12 +36,60 @@ pub fn open_read_only(
     path: &Path,
     access: Option<&FileAccess>,
 ) -> Result<File, Error> {
+    open(lock, path, H5F_ACC_RDONLY, access)
+}
+
+/// Opens a file for reading and writing (`H5Fopen`): see [`open_read_only`].
+///
+/// Where HDF5 locks files, nobody else can have it open, neither for reading nor for writing.
+///
+/// # Errors
+/// As [`open_read_only`]; [`crate::error::Minor::CantLock`] when somebody else has it open.
+pub fn open_read_write(
+    lock: &Lock,
+    path: &Path,
+    access: Option<&FileAccess>,
+) -> Result<File, Error> {
+    open(lock, path, H5F_ACC_RDWR, access)
+}
+
+fn open(
+    lock: &Lock,
+    path: &Path,
+    flags: c_uint,
+    access: Option<&FileAccess>,
+) -> Result<File, Error> {
     let path = c_path(path)?;
     let access = access.map_or(H5P_DEFAULT, Id::raw);
     // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live list or the default.
-    let id = unsafe { hdf5_sys::h5f::H5Fopen(path.as_ptr(), H5F_ACC_RDONLY, access) };
+    let id = unsafe { hdf5_sys::h5f::H5Fopen(path.as_ptr(), flags, access) };
     // SAFETY: H5Fopen returned it, fresh or negative.
     unsafe { Id::from_call(lock, "H5Fopen", id) }
+}
+
+/// Creates a file, which must not be there yet, and opens it for reading and writing
+/// (`H5Fcreate`).
+///
+/// # Errors
+/// [`Error::Call`]: [`crate::error::Minor::FileExists`] when there is one; [`Error::InteriorNul`].
+pub fn create(lock: &Lock, path: &Path, access: &FileAccess) -> Result<File, Error> {
+    let path = c_path(path)?;
+    // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live list.
+    let id =
+        unsafe { hdf5_sys::h5f::H5Fcreate(path.as_ptr(), H5F_ACC_EXCL, H5P_DEFAULT, access.raw()) };
+    // SAFETY: H5Fcreate returned it, fresh or negative.
+    unsafe { Id::from_call(lock, "H5Fcreate", id) }
+}
+
+/// Hands everything that was written to the operating system (`H5Fflush`), which may keep it from
+/// the medium as long as it likes.
+///
+/// # Errors
+/// [`Error::Call`].
+pub fn flush(lock: &Lock, file: &File) -> Result<(), Error> {
+    // SAFETY: the lock is held; `file` is live.
+    let status = unsafe { hdf5_sys::h5f::H5Fflush(file.raw(), H5F_scope_t::H5F_SCOPE_LOCAL) };
+    check(lock, "H5Fflush", status).map(|_| ())
 }
 
 /// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5
@@ -141,6 +193,5 @@ fn sec2(_lock: &Lock) -> hid_t {
 
 /// A path for C, byte for byte.
 fn c_path(path: &Path) -> Result<CString, Error> {
-    CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| Error::InteriorNul { name: path.to_string_lossy().into_owned() })
+    c_bytes(path.as_os_str().as_bytes())
 }

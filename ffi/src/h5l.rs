@@ -1,5 +1,7 @@
 //! H5L: links, the names of objects.
 
+mod change;
+
 use std::ffi::{CStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,6 +10,8 @@ use std::ptr;
 use hdf5_sys::h5::{H5_INDEX_NAME, H5_ITER_INC, herr_t};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5p::H5P_DEFAULT;
+
+pub use self::change::{delete, hard_link, rename};
 
 use crate::error::{Error, check, check_truth, failure};
 use crate::id::{Container, Id};

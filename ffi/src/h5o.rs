@@ -5,10 +5,11 @@
 
 use std::mem::MaybeUninit;
 
-use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS};
+use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS, H5Ocopy};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
+use crate::h5p;
 use crate::id::{Container, Id};
 use crate::lock::Lock;
 use crate::sys;
@@ -83,6 +84,37 @@ pub fn address<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<u64,
     } else {
         Err(Error::OtherFile { path: path.to_owned() })
     }
+}
+
+/// Copies the object at `from_path`, seen from `from_at`, with its attributes and all that is in it,
+/// to `to_path`, seen from `to_at`, with the groups on the way that are missing (`H5Ocopy`).
+///
+/// Takes a virtual dataset for what it is: the copy has the same mappings, none is followed.
+///
+/// # Errors
+/// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken; also when there is no
+/// such object; [`Error::InteriorNul`].
+pub fn copy<F: Container, T: Container>(
+    lock: &Lock,
+    from_at: &Id<F>,
+    from_path: &str,
+    to_at: &Id<T>,
+    to_path: &str,
+) -> Result<(), Error> {
+    let (from_path, to_path) = (c_string(from_path)?, c_string(to_path)?);
+    let links = h5p::link_creation_with_parents(lock)?;
+    // SAFETY: the lock is held; the ids are live, both paths end in a zero byte.
+    let status = unsafe {
+        H5Ocopy(
+            from_at.raw(),
+            from_path.as_ptr(),
+            to_at.raw(),
+            to_path.as_ptr(),
+            H5P_DEFAULT,
+            links.raw(),
+        )
+    };
+    check(lock, "H5Ocopy", status).map(|_| ())
 }
 
 /// The address a token stands for.

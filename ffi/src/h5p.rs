@@ -1,20 +1,26 @@
 //! H5P: property lists, what files and datasets are created and opened with.
 
+mod create;
 mod filters;
 mod mappings;
 
 use hdf5_sys::h5p::{
-    H5P_CLS_FILE_ACCESS, H5Pcreate, H5Pget_cache, H5Pget_chunk, H5Pget_fill_value, H5Pset_cache,
+    H5P_CLS_FILE_ACCESS, H5P_CLS_LINK_CREATE, H5Pcreate, H5Pget_cache, H5Pget_chunk,
+    H5Pget_fill_value, H5Pset_cache, H5Pset_char_encoding, H5Pset_create_intermediate_group,
     H5Pset_sieve_buf_size,
 };
+use hdf5_sys::h5t::H5T_cset_t;
 
-pub use self::filters::{Filter, MAX_FILTER_PARAMETERS, filter, filter_count};
-pub use self::mappings::{Mapping, mapping, mapping_count};
+pub use self::create::{
+    dataset_creation, set_chunk, set_fill_value, set_fill_variable_string, set_no_times,
+};
+pub use self::filters::{Filter, MAX_FILTER_PARAMETERS, add_filter, filter, filter_count};
+pub use self::mappings::{Mapping, mapping, mapping_count, set_virtual, set_virtual_layout};
 
 use crate::error::{Error, check};
 use crate::h5s::{MAX_RANK, PerAxis};
 use crate::h5t;
-use crate::id::{DatasetCreation, Datatype, FileAccess, Id};
+use crate::id::{DatasetCreation, Datatype, FileAccess, Id, LinkCreation};
 use crate::lock::Lock;
 use crate::memory::zeroed;
 use crate::strings::VariableStrings;
@@ -28,6 +34,35 @@ pub fn file_access(lock: &Lock) -> Result<FileAccess, Error> {
     // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
     // negative.
     unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_FILE_ACCESS)) }
+}
+
+/// Has libhdf5 write nothing that HDF5 1.10 cannot read, and of that the oldest forms that will do
+/// (`H5Pset_libver_bounds`).
+///
+/// # Errors
+/// [`Error::Call`].
+pub fn set_libver_bounds_earliest_to_v110(lock: &Lock, access: &FileAccess) -> Result<(), Error> {
+    // H5F_LIBVER_EARLIEST and H5F_LIBVER_V110 of H5Fpublic.h, the same since HDF5 1.10.2.
+    let (earliest, v110) = (0, 2);
+    // SAFETY: the lock is held; `access` is a live file access list.
+    let status = unsafe { sys::H5Pset_libver_bounds(access.raw(), earliest, v110) };
+    check(lock, "H5Pset_libver_bounds", status).map(|_| ())
+}
+
+/// Makes a list for links whose names are UTF-8 and for which the groups on the way are made
+/// (`H5Pset_char_encoding`, `H5Pset_create_intermediate_group`).
+pub(crate) fn link_creation_with_parents(lock: &Lock) -> Result<LinkCreation, Error> {
+    // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
+    // negative.
+    let links: LinkCreation =
+        unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_LINK_CREATE)) }?;
+    // SAFETY: the lock is held; `links` is a live link creation list.
+    let status = unsafe { H5Pset_create_intermediate_group(links.raw(), 1) };
+    check(lock, "H5Pset_create_intermediate_group", status)?;
+    // SAFETY: as above.
+    let status = unsafe { H5Pset_char_encoding(links.raw(), H5T_cset_t::H5T_CSET_UTF8) };
+    check(lock, "H5Pset_char_encoding", status)?;
+    Ok(links)
 }
 
 /// Has libhdf5 read no more than is asked for: no chunk cache, no sieve buffer (`H5Pset_cache`,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::ptr;
 
-use hdf5_sys::h5s::{H5S_MAX_RANK, H5S_SELECT_SET};
+use hdf5_sys::h5s::{H5S_MAX_RANK, H5S_SELECT_SET, H5S_class_t};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{Dataspace, Id};
@@ -185,14 +185,55 @@ pub fn rank(lock: &Lock, space: &Dataspace) -> Result<usize, Error> {
 /// # Errors
 /// [`Error::Call`]; [`Error::Rank`] for more than [`MAX_RANK`] axes.
 pub fn simple(lock: &Lock, dims: &[u64]) -> Result<Dataspace, Error> {
+    create_simple(lock, dims, None)
+}
+
+/// Makes a dataspace of these dimensions that can grow to `max_dims`, [`UNLIMITED`] for no limit,
+/// everything selected (`H5Screate_simple`).
+///
+/// # Errors
+/// As [`simple`]; [`Error::Rank`] also unless both have as many axes; [`Error::Call`] also for a
+/// maximum below its dimension.
+pub fn growable(lock: &Lock, dims: &[u64], max_dims: &[u64]) -> Result<Dataspace, Error> {
+    create_simple(lock, dims, Some(max_dims))
+}
+
+fn create_simple(lock: &Lock, dims: &[u64], max_dims: Option<&[u64]>) -> Result<Dataspace, Error> {
+    let what = "H5Screate_simple";
     let rank = i32::try_from(dims.len())
         .ok()
         .filter(|_| dims.len() <= MAX_RANK)
-        .ok_or(Error::Rank { what: "H5Screate_simple", expected: MAX_RANK, found: dims.len() })?;
-    // SAFETY: the lock is held; `dims` has `rank` numbers; no maximum means the same dimensions.
-    let id = unsafe { hdf5_sys::h5s::H5Screate_simple(rank, dims.as_ptr(), ptr::null()) };
+        .ok_or(Error::Rank { what, expected: MAX_RANK, found: dims.len() })?;
+    if let Some(max_dims) = max_dims.filter(|max_dims| max_dims.len() != dims.len()) {
+        return Err(Error::Rank { what, expected: dims.len(), found: max_dims.len() });
+    }
+    let max_dims = max_dims.map_or(ptr::null(), <[u64]>::as_ptr);
+    // SAFETY: the lock is held; `dims` has `rank` numbers, and so has `max_dims` unless it is null,
+    // which means the same dimensions.
+    let id = unsafe { hdf5_sys::h5s::H5Screate_simple(rank, dims.as_ptr(), max_dims) };
     // SAFETY: H5Screate_simple returned it, fresh or negative.
-    unsafe { Id::from_call(lock, "H5Screate_simple", id) }
+    unsafe { Id::from_call(lock, what, id) }
+}
+
+/// Makes a dataspace of no elements at all (`H5Screate`).
+///
+/// # Errors
+/// [`Error::Call`].
+pub fn null(lock: &Lock) -> Result<Dataspace, Error> {
+    create(lock, H5S_class_t::H5S_NULL)
+}
+
+/// Makes a dataspace of one element without axes (`H5Screate`).
+///
+/// # Errors
+/// [`Error::Call`].
+pub fn scalar(lock: &Lock) -> Result<Dataspace, Error> {
+    create(lock, H5S_class_t::H5S_SCALAR)
+}
+
+fn create(lock: &Lock, class: H5S_class_t) -> Result<Dataspace, Error> {
+    // SAFETY: the lock is held; the id returned is fresh or negative.
+    unsafe { Id::from_call(lock, "H5Screate", hdf5_sys::h5s::H5Screate(class)) }
 }
 
 /// Selects a hyperslab, in place of what was selected before (`H5Sselect_hyperslab`).

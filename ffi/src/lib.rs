@@ -16,22 +16,25 @@
 //! |---|---|---|
 //! | [`h5`] | `H5open`, `H5get_libversion`, `H5set_free_list_limits`, `H5allocate_memory`, `H5free_memory` | 1.10.8 |
 //! | [`h5a`] | `H5Aopen_by_name`, `H5Aexists_by_name`, `H5Aget_name_by_idx`, `H5Aget_type`, `H5Aget_space`, `H5Aread`, `H5Aclose` | 1.10.8 |
-//! | [`h5d`] | `H5Dopen2`, `H5Dget_type`, `H5Dget_space`, `H5Dget_create_plist`, `H5Dget_storage_size`, `H5Dread`, `H5Dclose` | 1.10.8 |
+//! | [`h5d`] | `H5Dopen2`, `H5Dget_type`, `H5Dget_space`, `H5Dget_create_plist`, `H5Dget_storage_size`, `H5Dread`, `H5Dcreate2`, `H5Dset_extent`, `H5Dwrite`, `H5Dwrite_chunk`, `H5Dclose` | 1.10.8 |
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
 //! | | `H5Dchunk_iter` | 1.14 |
 //! | | `H5Iget_file_id` | up to 1.14.3, which leave the user block out of chunk addresses |
-//! | [`h5f`] | `H5Fopen`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
+//! | [`h5f`] | `H5Fopen`, `H5Fcreate`, `H5Fflush`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
 //! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
-//! | [`h5g`] | `H5Gopen2`, `H5Gclose` | 1.10.8 |
-//! | [`h5l`] | `H5Lexists` | 1.10.8 |
+//! | [`h5g`] | `H5Gopen2`, `H5Gcreate2`, `H5Gclose` | 1.10.8 |
+//! | [`h5l`] | `H5Lexists`, `H5Lcreate_hard`, `H5Ldelete`, `H5Lmove` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |
-//! | [`h5o`] | `H5Oget_info_by_name2` | 1.10.8; `H5Oget_info_by_name3`, `H5VLnative_token_to_addr` from 1.12 |
+//! | [`h5o`] | `H5Ocopy` | 1.10.8 |
+//! | | `H5Oget_info_by_name2` | 1.10.8; `H5Oget_info_by_name3`, `H5VLnative_token_to_addr` from 1.12 |
 //! | [`h5p`] | `H5Pcreate`, `H5Pget_cache`, `H5Pset_cache`, `H5Pset_sieve_buf_size`, `H5Pget_userblock`, `H5Pget_driver`, `H5Pclose` | 1.10.8 |
 //! | | `H5Pget_layout`, `H5Pget_chunk`, `H5Pget_nfilters`, `H5Pget_filter2`, `H5Pfill_value_defined`, `H5Pget_fill_value` | 1.10.8 |
 //! | | `H5Pget_virtual_count`, `_vspace`, `_srcspace`, `_filename`, `_dsetname` | 1.10.8 |
-//! | [`h5s`] | `H5Screate_simple`, `H5Sget_simple_extent_type`, `_ndims`, `_dims`, `H5Sselect_hyperslab`, `H5Sselect_all`, `H5Sget_select_npoints`, `H5Sget_select_type`, `H5Sis_regular_hyperslab`, `H5Sget_regular_hyperslab`, `H5Sclose` | 1.10.8 |
+//! | | `H5Pset_libver_bounds`, `H5Pset_create_intermediate_group`, `H5Pset_char_encoding` | 1.10.8 |
+//! | | `H5Pset_chunk`, `H5Pset_filter`, `H5Pset_fill_value`, `H5Pset_obj_track_times`, `H5Pset_layout`, `H5Pset_virtual` | 1.10.8 |
+//! | [`h5s`] | `H5Screate`, `H5Screate_simple`, `H5Sget_simple_extent_type`, `_ndims`, `_dims`, `H5Sselect_hyperslab`, `H5Sselect_all`, `H5Sget_select_npoints`, `H5Sget_select_type`, `H5Sis_regular_hyperslab`, `H5Sget_regular_hyperslab`, `H5Sclose` | 1.10.8 |
 //! | [`h5t`] | `H5Tget_class`, `_size`, `_order`, `_precision`, `_offset`, `_sign`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `_nmembers`, `_member_name`, `_member_offset`, `_member_type`, `_member_value`, `_array_ndims`, `_array_dims2`, `_super`, `H5Tis_variable_str`, `H5Tequal`, `H5Tclose` | 1.10.8 |
 //! | | `H5Dvlen_reclaim` | 1.10.8; `H5Treclaim` from 1.12 |
 //! | [`h5z`] | `H5Zfilter_avail`, `H5Zregister` | 1.10.8 |

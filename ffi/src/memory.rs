@@ -13,10 +13,16 @@ pub(crate) fn filled<T: Clone>(
     count: usize,
     value: T,
 ) -> Result<Vec<T>, Error> {
+    let mut all = reserved(what, count)?;
+    all.resize(count, value);
+    Ok(all)
+}
+
+/// An empty vector with room for `count` values, or an error when there is no memory.
+pub(crate) fn reserved<T>(what: &'static str, count: usize) -> Result<Vec<T>, Error> {
     let mut all = Vec::new();
     all.try_reserve_exact(count)
         .map_err(|_| Error::Memory { what, bytes: count.saturating_mul(size_of::<T>()) })?;
-    all.resize(count, value);
     Ok(all)
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, check};
 use crate::h5s;
 use crate::id::{Dataspace, Datatype, Id};
 use crate::lock::Lock;
-use crate::memory::{filled, total};
+use crate::memory::{filled, reserved, total};
 
 /// Pointers to strings that libhdf5 allocates, given back to it when this is dropped.
 pub(crate) struct VariableStrings<'a> {
@@ -75,6 +75,57 @@ impl Drop for VariableStrings<'_> {
         // A failure cannot be reported here; it would leak the strings.
         let _ =
             unsafe { reclaim(self.lock, self.datatype, &self.space, self.pointers.as_mut_ptr()) };
+    }
+}
+
+/// Pointers to strings of ours, for libhdf5 to read.
+pub(crate) struct StringPointers {
+    pointers: Vec<*const c_char>,
+    /// The strings, one behind the other, each with an ending zero byte.
+    _arena: Vec<u8>,
+}
+
+impl StringPointers {
+    /// Copies of `strings`, which must be as many as there are elements, for elements of the type
+    /// `datatype`, which must be one of variable-length strings.
+    pub(crate) fn new<S: AsRef<[u8]>>(
+        lock: &Lock,
+        what: &'static str,
+        datatype: &Datatype,
+        elements: u64,
+        strings: &[S],
+    ) -> Result<Self, Error> {
+        if !crate::h5t::is_variable_string(lock, datatype)? {
+            return Err(Error::TypeClass { what, expected: "a string of variable length" });
+        }
+        let found = u64::try_from(strings.len()).unwrap_or(u64::MAX);
+        if found != elements {
+            return Err(Error::Count { what, expected: elements, found });
+        }
+        let bytes = strings
+            .iter()
+            .try_fold(strings.len(), |sum, string| sum.checked_add(string.as_ref().len()))
+            .ok_or(Error::Memory { what, bytes: usize::MAX })?;
+        let mut arena = reserved(what, bytes)?;
+        let mut starts = reserved(what, strings.len())?;
+        for string in strings {
+            let string = string.as_ref();
+            if string.contains(&0) {
+                let name = String::from_utf8_lossy(string).into_owned();
+                return Err(Error::InteriorNul { name });
+            }
+            starts.push(arena.len());
+            arena.extend_from_slice(string);
+            arena.push(0);
+        }
+        let mut pointers = reserved(what, strings.len())?;
+        pointers.extend(starts.iter().map(|start| arena[*start..].as_ptr().cast::<c_char>()));
+        Ok(Self { pointers, _arena: arena })
+    }
+
+    /// One pointer a string; valid while `self` lives.
+    pub(crate) fn as_ptr(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
     }
 }
 

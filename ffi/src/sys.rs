@@ -3,6 +3,7 @@
 //! 1. Functions and structs in which C has an enum whose value can come from a file. The -sys crate
 //!    types them as Rust enums, and a value outside a Rust enum is undefined behaviour: a
 //!    user-defined link class of 65, for one. Here they are `c_int`.
+//!    Of `H5F_libver_t` the -sys crate does not know all values in every version.
 //! 2. Functions the -sys crate does not declare at all.
 //!
 //! Sizes and offsets of the structs were taken with a C program from the headers of 1.10.8 and
@@ -98,6 +99,7 @@ unsafe extern "C" {
     ) -> herr_t;
 
     pub(crate) fn H5Pget_layout(plist: hid_t) -> c_int;
+    pub(crate) fn H5Pset_libver_bounds(access: hid_t, low: c_int, high: c_int) -> herr_t;
     pub(crate) fn H5Pfill_value_defined(plist: hid_t, status: *mut c_int) -> herr_t;
     pub(crate) fn H5Sget_simple_extent_type(space: hid_t) -> c_int;
     pub(crate) fn H5Sget_select_type(space: hid_t) -> c_int;

@@ -12,7 +12,16 @@ use crate::lock::Lock;
 /// # Errors
 /// [`Error::InteriorNul`].
 pub(crate) fn c_string(name: &str) -> Result<CString, Error> {
-    CString::new(name).map_err(|_| Error::InteriorNul { name: name.to_owned() })
+    c_bytes(name.as_bytes())
+}
+
+/// Copies a string for C.
+///
+/// # Errors
+/// [`Error::InteriorNul`].
+pub(crate) fn c_bytes(string: &[u8]) -> Result<CString, Error> {
+    CString::new(string)
+        .map_err(|_| Error::InteriorNul { name: String::from_utf8_lossy(string).into_owned() })
 }
 
 /// Copies a name that C hands out.

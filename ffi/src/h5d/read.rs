@@ -119,7 +119,11 @@ pub fn read_variable_strings(
 }
 
 /// Selects what is asked for and counts it.
-fn select(lock: &Lock, space: &Dataspace, hyperslab: Option<&Hyperslab<'_>>) -> Result<u64, Error> {
+pub(super) fn select(
+    lock: &Lock,
+    space: &Dataspace,
+    hyperslab: Option<&Hyperslab<'_>>,
+) -> Result<u64, Error> {
     match hyperslab {
         Some(hyperslab) => h5s::select_hyperslab(lock, space, hyperslab)?,
         None => h5s::select_all(lock, space)?,

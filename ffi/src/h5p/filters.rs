@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::ptr;
 
-use hdf5_sys::h5p::{H5Pget_filter2, H5Pget_nfilters};
+use hdf5_sys::h5p::{H5Pget_filter2, H5Pget_nfilters, H5Pset_filter};
 
 use crate::error::{Error, check};
 use crate::id::DatasetCreation;
@@ -71,4 +71,31 @@ pub fn filter(lock: &Lock, creation: &DatasetCreation, index: u32) -> Result<Fil
         parameter_count,
         name: name.to_string_lossy().into_owned(),
     })
+}
+
+/// Appends a filter to the pipeline of a dataset to be created (`H5Pset_filter`); its name plays no
+/// part. The filter need not be available before the dataset is.
+///
+/// # Errors
+/// [`Error::Limit`] for a filter with more parameters than `filter` holds; [`Error::Call`].
+pub fn add_filter(lock: &Lock, creation: &DatasetCreation, filter: &Filter) -> Result<(), Error> {
+    if filter.parameter_count != filter.parameters.len() {
+        return Err(Error::Limit {
+            what: "the number of parameters of a filter",
+            found: u64::try_from(filter.parameter_count).unwrap_or(u64::MAX),
+            limit: u64::try_from(filter.parameters.len()).unwrap_or(u64::MAX),
+        });
+    }
+    // SAFETY: the lock is held; `creation` is a live dataset creation list; as many parameters are
+    // read as there are.
+    let status = unsafe {
+        H5Pset_filter(
+            creation.raw(),
+            filter.id,
+            filter.flags,
+            filter.parameters.len(),
+            filter.parameters.as_ptr(),
+        )
+    };
+    check(lock, "H5Pset_filter", status).map(|_| ())
 }
