@@ -80,6 +80,18 @@ pub enum Error {
         /// The class it is for.
         expected: &'static str,
     },
+    /// A class of datatypes that this crate does not make.
+    #[error("datatypes of the class {class} cannot be made")]
+    UnsupportedClass {
+        /// What an element is.
+        class: &'static str,
+    },
+    /// A description that contradicts itself.
+    #[error("no datatype is as described: {what}")]
+    NoSuchType {
+        /// Where it does.
+        what: &'static str,
+    },
     /// A count or size from the file is above what this crate or the machine handles.
     #[error("{what} is {found}, above the limit of {limit}")]
     Limit {

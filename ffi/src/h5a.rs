@@ -5,11 +5,17 @@
 //! H5Aint.c); none opens it as a dataset, which for a virtual one would decode all its mappings.
 //! `H5Aiterate_by_name` would.
 
+mod copy;
+mod write;
+
 use hdf5_sys::h5::{H5_INDEX_NAME, H5_ITER_INC};
 use hdf5_sys::h5a::{
     H5Aexists_by_name, H5Aget_name_by_idx, H5Aget_space, H5Aget_type, H5Aopen_by_name, H5Aread,
 };
 use hdf5_sys::h5p::H5P_DEFAULT;
+
+pub use self::copy::copy;
+pub use self::write::{delete, write, write_variable_strings};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{Attribute, Container, Dataspace, Datatype, Id};

@@ -5,9 +5,9 @@ mod filters;
 mod mappings;
 
 use hdf5_sys::h5p::{
-    H5P_CLS_FILE_ACCESS, H5P_CLS_LINK_CREATE, H5Pcreate, H5Pget_cache, H5Pget_chunk,
-    H5Pget_fill_value, H5Pset_cache, H5Pset_char_encoding, H5Pset_create_intermediate_group,
-    H5Pset_sieve_buf_size,
+    H5P_CLS_ATTRIBUTE_CREATE, H5P_CLS_FILE_ACCESS, H5P_CLS_LINK_CREATE, H5Pcreate, H5Pget_cache,
+    H5Pget_chunk, H5Pget_fill_value, H5Pset_cache, H5Pset_char_encoding,
+    H5Pset_create_intermediate_group, H5Pset_sieve_buf_size,
 };
 use hdf5_sys::h5t::H5T_cset_t;
 
@@ -20,7 +20,7 @@ pub use self::mappings::{Mapping, mapping, mapping_count, set_virtual, set_virtu
 use crate::error::{Error, check};
 use crate::h5s::{MAX_RANK, PerAxis};
 use crate::h5t;
-use crate::id::{DatasetCreation, Datatype, FileAccess, Id, LinkCreation};
+use crate::id::{AttributeCreation, DatasetCreation, Datatype, FileAccess, Id, LinkCreation};
 use crate::lock::Lock;
 use crate::memory::zeroed;
 use crate::strings::VariableStrings;
@@ -63,6 +63,22 @@ pub(crate) fn link_creation_with_parents(lock: &Lock) -> Result<LinkCreation, Er
     let status = unsafe { H5Pset_char_encoding(links.raw(), H5T_cset_t::H5T_CSET_UTF8) };
     check(lock, "H5Pset_char_encoding", status)?;
     Ok(links)
+}
+
+/// Makes a list for an attribute of this name, which is UTF-8 if not ASCII
+/// (`H5Pset_char_encoding`). Names in ASCII are not said to be UTF-8, which takes a newer form of
+/// the attribute.
+pub(crate) fn attribute_creation(lock: &Lock, name: &str) -> Result<AttributeCreation, Error> {
+    // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
+    // negative.
+    let creation: AttributeCreation =
+        unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_ATTRIBUTE_CREATE)) }?;
+    if !name.is_ascii() {
+        // SAFETY: the lock is held; `creation` is a live attribute creation list.
+        let status = unsafe { H5Pset_char_encoding(creation.raw(), H5T_cset_t::H5T_CSET_UTF8) };
+        check(lock, "H5Pset_char_encoding", status)?;
+    }
+    Ok(creation)
 }
 
 /// Has libhdf5 read no more than is asked for: no chunk cache, no sieve buffer (`H5Pset_cache`,

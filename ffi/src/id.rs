@@ -118,6 +118,8 @@ kinds! {
     Attribute = AttributeKind, hdf5_sys::h5a::H5Aclose;
     /// A dataset creation property list.
     DatasetCreation = DatasetCreationKind, hdf5_sys::h5p::H5Pclose;
+    /// An attribute creation property list.
+    AttributeCreation = AttributeCreationKind, hdf5_sys::h5p::H5Pclose;
     /// A link creation property list.
     LinkCreation = LinkCreationKind, hdf5_sys::h5p::H5Pclose;
     /// A file creation property list.

@@ -15,7 +15,7 @@
 //! | module | C functions | HDF5 |
 //! |---|---|---|
 //! | [`h5`] | `H5open`, `H5get_libversion`, `H5set_free_list_limits`, `H5allocate_memory`, `H5free_memory` | 1.10.8 |
-//! | [`h5a`] | `H5Aopen_by_name`, `H5Aexists_by_name`, `H5Aget_name_by_idx`, `H5Aget_type`, `H5Aget_space`, `H5Aread`, `H5Aclose` | 1.10.8 |
+//! | [`h5a`] | `H5Aopen_by_name`, `H5Aexists_by_name`, `H5Aget_name_by_idx`, `H5Aget_type`, `H5Aget_space`, `H5Aread`, `H5Acreate_by_name`, `H5Awrite`, `H5Adelete_by_name`, `H5Aclose` | 1.10.8 |
 //! | [`h5d`] | `H5Dopen2`, `H5Dget_type`, `H5Dget_space`, `H5Dget_create_plist`, `H5Dget_storage_size`, `H5Dread`, `H5Dcreate2`, `H5Dset_extent`, `H5Dwrite`, `H5Dwrite_chunk`, `H5Dclose` | 1.10.8 |
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
@@ -36,6 +36,8 @@
 //! | | `H5Pset_chunk`, `H5Pset_filter`, `H5Pset_fill_value`, `H5Pset_obj_track_times`, `H5Pset_layout`, `H5Pset_virtual` | 1.10.8 |
 //! | [`h5s`] | `H5Screate`, `H5Screate_simple`, `H5Sget_simple_extent_type`, `_ndims`, `_dims`, `H5Sselect_hyperslab`, `H5Sselect_all`, `H5Sget_select_npoints`, `H5Sget_select_type`, `H5Sis_regular_hyperslab`, `H5Sget_regular_hyperslab`, `H5Sclose` | 1.10.8 |
 //! | [`h5t`] | `H5Tget_class`, `_size`, `_order`, `_precision`, `_offset`, `_sign`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `_nmembers`, `_member_name`, `_member_offset`, `_member_type`, `_member_value`, `_array_ndims`, `_array_dims2`, `_super`, `H5Tis_variable_str`, `H5Tequal`, `H5Tclose` | 1.10.8 |
+//! | | `H5Tcopy`, `H5Tcreate`, `H5Tset_size`, `_order`, `_precision`, `_offset`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `H5Tinsert`, `H5Tenum_create`, `H5Tenum_insert`, `H5Tarray_create2`, `H5Tconvert` | 1.10.8 |
+//! | | `H5Tcomplex_create` | 2.0 |
 //! | | `H5Dvlen_reclaim` | 1.10.8; `H5Treclaim` from 1.12 |
 //! | [`h5z`] | `H5Zfilter_avail`, `H5Zregister` | 1.10.8 |
 //! | [`error`] | `H5Eset_auto2`, `H5Ewalk2`, `H5Eget_msg` | 1.10.8 |

@@ -1,6 +1,6 @@
 //! Strings of variable length: the pointers libhdf5 fills in, copied and given back.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
 use hdf5_sys::h5p::H5P_DEFAULT;
@@ -73,8 +73,9 @@ impl Drop for VariableStrings<'_> {
         // SAFETY: the lock is held for as long as `self` lives; the buffer has as many elements of
         // `datatype` as `space`, each null or allocated by libhdf5, and is not used after this.
         // A failure cannot be reported here; it would leak the strings.
-        let _ =
-            unsafe { reclaim(self.lock, self.datatype, &self.space, self.pointers.as_mut_ptr()) };
+        let _ = unsafe {
+            reclaim(self.lock, self.datatype, &self.space, self.pointers.as_mut_ptr().cast())
+        };
     }
 }
 
@@ -134,18 +135,18 @@ impl StringPointers {
 /// # Safety
 /// The buffer has as many elements of `datatype` as `space` and each was filled in by libhdf5 or is
 /// null.
-unsafe fn reclaim(
+pub(crate) unsafe fn reclaim(
     lock: &Lock,
     datatype: &Datatype,
     space: &Dataspace,
-    buffer: *mut *mut c_char,
+    buffer: *mut c_void,
 ) -> Result<(), Error> {
     #[cfg(hdf5_tokens)]
     let (call, function) = ("H5Treclaim", hdf5_sys::h5t::H5Treclaim as Reclaim);
     #[cfg(not(hdf5_tokens))]
     let (call, function) = ("H5Dvlen_reclaim", hdf5_sys::h5d::H5Dvlen_reclaim as Reclaim);
     // SAFETY: the lock is held; promised by the caller.
-    let status = unsafe { function(datatype.raw(), Id::raw(space), H5P_DEFAULT, buffer.cast()) };
+    let status = unsafe { function(datatype.raw(), Id::raw(space), H5P_DEFAULT, buffer) };
     check(lock, call, status).map(|_| ())
 }
 
@@ -154,5 +155,5 @@ type Reclaim = unsafe extern "C" fn(
     hdf5_sys::h5i::hid_t,
     hdf5_sys::h5i::hid_t,
     hdf5_sys::h5i::hid_t,
-    *mut libc::c_void,
+    *mut c_void,
 ) -> hdf5_sys::h5::herr_t;

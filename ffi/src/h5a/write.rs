@@ -1,0 +1,142 @@
+//! Attributes written and deleted.
+
+use hdf5_sys::h5a::{H5Acreate_by_name, H5Adelete_by_name, H5Awrite};
+use hdf5_sys::h5p::H5P_DEFAULT;
+
+use super::exists;
+use crate::error::{Error, check};
+use crate::id::{Attribute, Container, Dataspace, Datatype, Id};
+use crate::lock::Lock;
+use crate::memory::total;
+use crate::strings::StringPointers;
+use crate::text::c_string;
+use crate::{h5p, h5s, h5t};
+
+/// Writes an attribute of the object at `path`, seen from `at`, in place of one that has the name
+/// (`H5Acreate_by_name`, `H5Awrite`).
+///
+/// No `shape` makes an attribute of no elements at all, an empty one a scalar. `bytes` are the
+/// elements, in C order.
+///
+/// # Errors
+/// [`Error::PointersInType`]: for strings of variable length there is [`write_variable_strings`];
+/// [`Error::BufferLength`] unless `bytes` are those of the elements; [`Error::Rank`] for too many
+/// axes; [`Error::InteriorNul`]; with these the attribute stays as it was. [`Error::Call`] also when
+/// there is no such object, for more than 64 KiB, and in a file that is open for reading only.
+pub fn write<C: Container>(
+    lock: &Lock,
+    at: &Id<C>,
+    path: &str,
+    name: &str,
+    datatype: &Datatype,
+    shape: Option<&[u64]>,
+    bytes: &[u8],
+) -> Result<(), Error> {
+    let what = "H5Awrite";
+    if h5t::has_pointers(lock, datatype)? {
+        return Err(Error::PointersInType { what });
+    }
+    let space = space_of(lock, shape)?;
+    let points = h5s::selected(lock, &space)?;
+    let expected = total(what, points, h5t::size(lock, datatype)?)?;
+    if bytes.len() != expected {
+        return Err(Error::BufferLength { what, expected, found: bytes.len() });
+    }
+    let attribute = replace(lock, at, path, name, datatype, &space)?;
+    // SAFETY: `bytes` are the elements of the attribute, whose type is `datatype`.
+    unsafe { write_elements(lock, &attribute, datatype, points, bytes.as_ptr()) }
+}
+
+/// Writes an attribute of variable-length strings: see [`write()`].
+///
+/// # Errors
+/// As [`write()`], but [`Error::TypeClass`] for other types and [`Error::Count`] unless there is a
+/// string for each element; [`Error::InteriorNul`] also for a string with a zero byte inside;
+/// [`Error::Memory`].
+pub fn write_variable_strings<C: Container, S: AsRef<[u8]>>(
+    lock: &Lock,
+    at: &Id<C>,
+    path: &str,
+    name: &str,
+    datatype: &Datatype,
+    shape: Option<&[u64]>,
+    strings: &[S],
+) -> Result<(), Error> {
+    let space = space_of(lock, shape)?;
+    let points = h5s::selected(lock, &space)?;
+    let pointers = StringPointers::new(lock, "H5Awrite", datatype, points, strings)?;
+    let attribute = replace(lock, at, path, name, datatype, &space)?;
+    // SAFETY: there is a pointer an element, to strings that end in a zero byte and live until the
+    // end of this function.
+    unsafe { write_elements(lock, &attribute, datatype, points, pointers.as_ptr().cast()) }
+}
+
+/// Deletes an attribute of the object at `path`, seen from `at` (`H5Adelete_by_name`).
+///
+/// # Errors
+/// [`Error::Call`] when there is no such object or attribute, and in a file that is open for reading
+/// only; [`Error::InteriorNul`].
+pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str, name: &str) -> Result<(), Error> {
+    let (path, name) = (c_string(path)?, c_string(name)?);
+    // SAFETY: the lock is held; `at` is live, both names end in a zero byte.
+    let status = unsafe { H5Adelete_by_name(at.raw(), path.as_ptr(), name.as_ptr(), H5P_DEFAULT) };
+    check(lock, "H5Adelete_by_name", status).map(|_| ())
+}
+
+fn space_of(lock: &Lock, shape: Option<&[u64]>) -> Result<Dataspace, Error> {
+    match shape {
+        None => h5s::null(lock),
+        Some([]) => h5s::scalar(lock),
+        Some(dims) => h5s::simple(lock, dims),
+    }
+}
+
+/// Creates an attribute, after deleting the one that has the name.
+pub(super) fn replace<C: Container>(
+    lock: &Lock,
+    at: &Id<C>,
+    path: &str,
+    name: &str,
+    datatype: &Datatype,
+    space: &Dataspace,
+) -> Result<Attribute, Error> {
+    if exists(lock, at, path, name)? {
+        delete(lock, at, path, name)?;
+    }
+    let creation = h5p::attribute_creation(lock, name)?;
+    let (path, name) = (c_string(path)?, c_string(name)?);
+    // SAFETY: the lock is held; all ids are live, both names end in a zero byte.
+    let id = unsafe {
+        H5Acreate_by_name(
+            at.raw(),
+            path.as_ptr(),
+            name.as_ptr(),
+            datatype.raw(),
+            space.raw(),
+            creation.raw(),
+            H5P_DEFAULT,
+            H5P_DEFAULT,
+        )
+    };
+    // SAFETY: H5Acreate_by_name returned it, fresh or negative.
+    unsafe { Id::from_call(lock, "H5Acreate_by_name", id) }
+}
+
+/// Writes all elements of an attribute.
+///
+/// # Safety
+/// The attribute has `points` elements, and `elements` points to as many valid ones of `datatype`.
+pub(super) unsafe fn write_elements(
+    lock: &Lock,
+    attribute: &Attribute,
+    datatype: &Datatype,
+    points: u64,
+    elements: *const u8,
+) -> Result<(), Error> {
+    if points == 0 {
+        return Ok(());
+    }
+    // SAFETY: the lock is held; both ids are live; the caller promises the elements.
+    let status = unsafe { H5Awrite(attribute.raw(), datatype.raw(), elements.cast()) };
+    check(lock, "H5Awrite", status).map(|_| ())
+}
