@@ -174,6 +174,28 @@ impl RawData {
         }
     }
 
+    /// Those of some chunks, listed in rising order, that are stored; through libhdf5 without `file`.
+    ///
+    /// # Errors
+    /// [`ReadFault::Library`], [`ReadFault::Bytes`].
+    pub(crate) fn stored_of(
+        &self,
+        file: Option<&FileBytes>,
+        wanted: &[RawChunk],
+    ) -> Result<Vec<StoredChunk>, ReadFault> {
+        let table = match file {
+            // Without an index that we decode, one chunk takes libhdf5 as long to find as all of them.
+            Some(file) if self.index.is_some() => {
+                self.table_for(file, wanted.len() as u64, || wanted.to_vec())?
+            }
+            _ => self.table(file)?.map(TableOf::Whole),
+        };
+        match table {
+            Some(table) => Ok(wanted.iter().filter_map(|&raw| table.get(raw).copied()).collect()),
+            None => wanted.iter().filter_map(|&raw| self.stored_one(raw)).collect(),
+        }
+    }
+
     /// One stored chunk by a search of libhdf5 through all of them, where no sweep is to be had.
     fn stored_one(&self, raw: RawChunk) -> Option<Result<StoredChunk, ReadFault>> {
         let info = h5d::chunk_info(&h5strata_ffi::lock(), &self.dataset, &self.offset(raw));

@@ -10,10 +10,8 @@ use super::storage::{Fill, Storage};
 use super::version::VersionInner;
 use crate::chunk_map::{ChunkMap, Geometry, VirtualDataset};
 use crate::codec::Filter;
-use crate::dims::{ChunkIndex, Dims, RawChunk};
 use crate::dtype::Dtype;
 use crate::plan::ReadPlan;
-use crate::raw::{RawPath, StoredChunk};
 
 /// A dataset of a committed version. Cheap to clone; may be shared between threads.
 ///
@@ -30,23 +28,8 @@ pub(super) struct DatasetInner {
     pub(super) path: String,
     pub(super) storage: Arc<Storage>,
     pub(super) list: VirtualDataset,
-    geometry: Geometry,
+    pub(super) geometry: Geometry,
     map: OnceLock<ChunkMap>,
-}
-
-/// A chunk of a version's dataset that is stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatasetChunk {
-    /// Coordinate in the grid of chunks.
-    pub coordinate: Dims,
-    /// Position among the stored chunks of all versions.
-    pub raw: RawChunk,
-    /// First byte, from the start of the file.
-    pub address: u64,
-    /// Bytes stored.
-    pub size: u64,
-    /// Bit *n* set: filter *n* was left out for this chunk.
-    pub filter_mask: u32,
 }
 
 impl Dataset {
@@ -128,16 +111,6 @@ impl Dataset {
     pub fn chunk_count(&self) -> u64 {
         self.inner.geometry.chunks()
     }
-
-    /// The stored chunks, in row-major order of the grid, with their addresses in the file.
-    ///
-    /// Chunks that are mapped but were never written, and so hold the fill value, are left out.
-    ///
-    /// # Errors
-    /// [`Error::Dataset`].
-    pub fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, Error> {
-        self.inner.stored_chunks().map_err(self.inner.error())
-    }
 }
 
 fn open_inner(
@@ -194,21 +167,6 @@ impl DatasetInner {
             }
         }
         self.whole_map().map(MapOf::Whole)
-    }
-
-    fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, DatasetFault> {
-        let file = &self.version.file;
-        let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
-        let bytes = bytes.filter(|_| file.raw_path == RawPath::Auto);
-        let stored = self.storage.raw.stored(bytes).map_err(DatasetFault::Index)?;
-        let map = self.whole_map()?;
-        let find = |(chunk, raw): (ChunkIndex, RawChunk)| {
-            let at = stored.binary_search_by_key(&raw, |chunk| chunk.raw).ok()?;
-            let coordinate = crate::dims::unravel(chunk.0, self.geometry.grid());
-            let StoredChunk { address, size, filter_mask, .. } = stored[at];
-            Some(DatasetChunk { coordinate, raw, address, size, filter_mask })
-        };
-        Ok(map.iter().filter_map(find).collect())
     }
 }
 

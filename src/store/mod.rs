@@ -1,6 +1,7 @@
 //! Versioned files: their format, versions, datasets, and reading them.
 
 mod attribute;
+mod chunks;
 mod dataset;
 mod describe;
 mod element;
@@ -18,7 +19,8 @@ mod timestamp;
 mod version;
 
 pub use attribute::{Attribute, AttributeValue};
-pub use dataset::{Dataset, DatasetChunk};
+pub use chunks::DatasetChunk;
+pub use dataset::Dataset;
 pub use describe::UnsupportedType;
 pub use element::Element;
 pub use error::{DataVersionReason, DatasetFault, Error, FormatFault, RawDataFault};

@@ -222,5 +222,9 @@ fn info_is_json_with_the_users_attributes() -> Outcome {
     let chunks = info["chunk_list"].as_array().expect("a list");
     assert_eq!(Some(chunks.len() as u64), info["stored_chunks"].as_u64());
     assert!(chunks.iter().all(|chunk| chunk["address"].as_u64() > Some(0)));
+    let arguments = ["grp/data", "--json", "--chunks", "-s", "3:"];
+    let region: Value = on_file("info", &file.path, &arguments).succeeds().json();
+    assert_eq!(region["chunk_list"].as_array().expect("a list"), &chunks[1..]);
+    assert_eq!(region["stored_chunks"], info["stored_chunks"]);
     Ok(())
 }

@@ -105,7 +105,8 @@ pub(crate) struct Ls {
     h5strata info prices.h5\n  \
     h5strata info prices.h5 -v @0\n  \
     h5strata info prices.h5 equity/close -v @-1\n  \
-    h5strata info prices.h5 equity/close --chunks --json")]
+    h5strata info prices.h5 equity/close --chunks --json\n  \
+    h5strata info prices.h5 equity/close --chunks -s '-250:, ::7'")]
 pub(crate) struct Info {
     /// A versioned HDF5 file
     pub(crate) file: PathBuf,
@@ -117,6 +118,9 @@ pub(crate) struct Info {
     /// List each stored chunk too: where it belongs, where it is in the file, its size and filter mask
     #[arg(long, requires = "path")]
     pub(crate) chunks: bool,
+    /// List only the stored chunks that hold selected elements, chosen as for `read`
+    #[arg(short, long, value_name = "SELECTION", allow_hyphen_values = true, requires = "chunks")]
+    pub(crate) selection: Option<String>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

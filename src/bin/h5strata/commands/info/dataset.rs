@@ -1,14 +1,14 @@
 use std::io::{self, Write};
 
-use h5strata::Dataset;
 use h5strata::dims::byte_count;
 use h5strata::dtype::Dtype;
 use h5strata::store::{DatasetChunk, Fill};
+use h5strata::{Dataset, Selection};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{AttributeRow, Lines, attributes, bytes, write_attributes};
-use crate::failure::Reporter;
+use crate::failure::{Failure, Reporter};
 use crate::output::{Cell, STRONG, Table, tuple};
 use crate::values::{json, plain};
 
@@ -40,6 +40,17 @@ pub(super) struct DatasetInfo {
     attributes: Vec<AttributeRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     chunk_list: Option<Vec<ChunkRow>>,
+    #[serde(skip)]
+    of_region: bool,
+}
+
+/// Which stored chunks are listed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Listed<'s> {
+    None,
+    All,
+    /// Those that hold a selected element.
+    Region(&'s Selection),
 }
 
 /// A name of an enumeration.
@@ -60,14 +71,18 @@ struct ChunkRow {
 }
 
 impl DatasetInfo {
-    pub(super) fn new(dataset: &Dataset, list_chunks: bool, reporter: &mut Reporter) -> Self {
+    pub(super) fn new(
+        dataset: &Dataset,
+        listed: Listed<'_>,
+        reporter: &mut Reporter,
+    ) -> Result<Self, Failure> {
         let dtype = dataset.dtype();
         let stored = dataset.stored_chunks().map_err(|error| reporter.error(&error.into())).ok();
         let fill = match dataset.fill_value() {
             Fill::Element(bytes) | Fill::String(bytes) => bytes,
         };
         let user = dataset.attributes().map_err(|error| reporter.error(&error.into()));
-        Self {
+        Ok(Self {
             path: dataset.path().to_owned(),
             kind: "dataset",
             version: dataset.version().to_owned(),
@@ -88,10 +103,14 @@ impl DatasetInfo {
             raw_data: dataset.raw_data().0.to_owned(),
             raw_chunks: dataset.raw_data().1,
             attributes: attributes(user.unwrap_or_default()),
-            chunk_list: stored
-                .filter(|_| list_chunks)
-                .map(|chunks| chunks.into_iter().map(ChunkRow::from).collect()),
-        }
+            chunk_list: match listed {
+                Listed::None => None,
+                Listed::All => stored,
+                Listed::Region(selection) => Some(dataset.stored_chunks_in(selection.clone())?),
+            }
+            .map(|chunks| chunks.into_iter().map(ChunkRow::from).collect()),
+            of_region: matches!(listed, Listed::Region(_)),
+        })
     }
 
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
@@ -124,7 +143,8 @@ impl DatasetInfo {
         lines.write(out)?;
         write_attributes(out, &self.attributes)?;
         if let Some(chunks) = &self.chunk_list {
-            writeln!(out, "\n{STRONG}stored chunks{STRONG:#}")?;
+            let of = if self.of_region { " of the selection" } else { "" };
+            writeln!(out, "\n{STRONG}stored chunks{of}{STRONG:#}")?;
             table(chunks).write(out, 2)?;
         }
         Ok(())

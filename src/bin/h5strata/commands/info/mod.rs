@@ -6,10 +6,12 @@ mod version;
 
 use std::io::{self, Write};
 
+use h5strata::Selection;
 use h5strata::store::{Attribute, EntryKind};
 use serde::Serialize;
 use serde_json::Value;
 
+use self::dataset::Listed;
 use crate::args::{Global, Info};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
@@ -17,6 +19,7 @@ use crate::output::{self, Cell, STRONG, Table, visible};
 use crate::values::{attribute_json, attribute_text};
 
 pub(crate) fn run(args: &Info, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
+    let selection: Option<Selection> = args.selection.as_deref().map(str::parse).transpose()?;
     let file = lookup::open(&args.file, global, reporter)?;
     let mut out = output::screen();
     if args.path.is_none() && args.version.version.is_none() {
@@ -31,7 +34,12 @@ pub(crate) fn run(args: &Info, global: &Global, reporter: &mut Reporter) -> Resu
     match version.kind(path)? {
         EntryKind::Dataset => {
             let dataset = version.dataset(path)?;
-            let info = dataset::DatasetInfo::new(&dataset, args.chunks, reporter);
+            let listed = match &selection {
+                _ if !args.chunks => Listed::None,
+                Some(selection) => Listed::Region(selection),
+                None => Listed::All,
+            };
+            let info = dataset::DatasetInfo::new(&dataset, listed, reporter)?;
             print(&mut out, args.json, &info, |out| info.write(out))
         }
         EntryKind::Group | EntryKind::Other => {
