@@ -110,6 +110,14 @@ pub(crate) fn large(path: &Path) -> Result<(), SupportError> {
     run(script("make_large.py")?.arg(path)).map(|_| ())
 }
 
+/// The answers of `tests/python/creating.py` to a command.
+///
+/// # Errors
+/// [`SupportError::NoPython`]; [`SupportError::CommandFailed`] also where a check fails.
+pub(crate) fn creating(arguments: &[&str]) -> Result<String, SupportError> {
+    run(script("creating.py")?.args(arguments))
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     run(script("make_files.py")?.arg(test_files()).args(files))
