@@ -5,6 +5,8 @@ mod cast;
 mod literal;
 mod number;
 mod parse;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::fmt;
@@ -271,43 +273,4 @@ fn write_quoted(f: &mut fmt::Formatter<'_>, dtype: &Dtype) -> fmt::Result {
 fn write_tuple(f: &mut fmt::Formatter<'_>, shape: &[u64]) -> fmt::Result {
     let axes: Vec<String> = shape.iter().map(u64::to_string).collect();
     write!(f, "({}{})", axes.join(", "), if shape.len() == 1 { "," } else { "" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn int(size: usize) -> Dtype {
-        Dtype::Integer { size, signed: true, order: ByteOrder::Little }
-    }
-
-    #[test]
-    fn text_is_numpys() {
-        let compound = Dtype::Compound {
-            size: 24,
-            fields: vec![
-                Field { name: "a".into(), offset: 0, dtype: int(4) },
-                Field {
-                    name: "b".into(),
-                    offset: 4,
-                    dtype: Dtype::Array { base: Box::new(int(8)), shape: vec![2] },
-                },
-            ],
-        };
-        for (dtype, text) in [
-            (int(8), "<i8"),
-            (int(1), "|i1"),
-            (Dtype::Integer { size: 2, signed: false, order: ByteOrder::Big }, ">u2"),
-            (Dtype::Float { size: 4, order: ByteOrder::Big }, ">f4"),
-            (Dtype::Bool, "|b1"),
-            (Dtype::Complex { size: 16, order: ByteOrder::Little }, "<c16"),
-            (Dtype::VariableString { charset: Charset::Utf8 }, "str"),
-            (Dtype::Opaque { size: 8, tag: "NUMPY:<M8[ns]".into() }, "<M8[ns]"),
-            (Dtype::Opaque { size: 4, tag: String::new() }, "|V4"),
-            (compound.clone(), "[('a', '<i4'), ('b', '<i8', (2,))]"),
-        ] {
-            assert_eq!(dtype.to_string(), text);
-        }
-        assert_eq!(compound.short_name(), "compound");
-    }
 }
