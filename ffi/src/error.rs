@@ -66,6 +66,18 @@ pub enum Error {
         /// Axes given.
         found: usize,
     },
+    /// A place outside of the extent of a dataset.
+    #[error("{what}: {found} is out of bounds on axis {axis}, which has {extent} elements")]
+    OutOfBounds {
+        /// What was to be done there.
+        what: &'static str,
+        /// The axis, from 0.
+        axis: usize,
+        /// Coordinate on it, in elements from 0.
+        found: u64,
+        /// Elements on it.
+        extent: u64,
+    },
     /// Elements that hold pointers cannot be moved as plain bytes.
     #[error("{what}: elements of this datatype hold pointers and cannot be moved as bytes")]
     PointersInType {

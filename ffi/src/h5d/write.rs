@@ -106,8 +106,9 @@ unsafe fn write_elements(
 /// bytes as a chunk in memory, is up to the caller.
 ///
 /// # Errors
-/// [`Error::Rank`]; [`Error::Call`] for no bytes, 2^32 bytes and more, an offset out of bounds or
-/// not at the start of a chunk, other layouts, and in a file that is open for reading only.
+/// [`Error::Rank`]; [`Error::OutOfBounds`]; [`Error::Call`] for no bytes, 2^32 bytes and more, an
+/// offset that is not the start of a chunk, other layouts, and in a file that is open for reading
+/// only.
 pub fn write_chunk(
     lock: &Lock,
     dataset: &Dataset,
@@ -115,7 +116,16 @@ pub fn write_chunk(
     filter_mask: u32,
     bytes: &[u8],
 ) -> Result<(), Error> {
-    dataset.check_rank("H5Dwrite_chunk", offset)?;
+    let what = "H5Dwrite_chunk";
+    dataset.check_rank(what, offset)?;
+    // libhdf5 up to 2.2 takes an offset just beyond the extent (H5D__chunk_get_offset_copy), for which the
+    // index of a dataset that cannot grow has no place.
+    let extent = h5s::extent(lock, &space(lock, dataset)?)?;
+    for (axis, (found, extent)) in offset.iter().zip(extent.dims()).enumerate() {
+        if found >= extent {
+            return Err(Error::OutOfBounds { what, axis, found: *found, extent: *extent });
+        }
+    }
     // SAFETY: the lock is held; `dataset` is live, `offset` has a number an axis, and as many bytes
     // are read as there are.
     let status = unsafe {
@@ -128,5 +138,5 @@ pub fn write_chunk(
             bytes.as_ptr().cast(),
         )
     };
-    check(lock, "H5Dwrite_chunk", status).map(|_| ())
+    check(lock, what, status).map(|_| ())
 }

@@ -54,8 +54,8 @@ pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<(), E
 /// missing (`H5Lmove`). The object stays where it is.
 ///
 /// # Errors
-/// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken; also when there is no
-/// link to move; [`Error::InteriorNul`].
+/// [`Error::Call`]: [`crate::error::Minor::NotFound`] when there is no link to move and, in the words
+/// of libhdf5, also when the name is taken; [`Error::InteriorNul`].
 pub fn rename<C: Container>(lock: &Lock, at: &Id<C>, from: &str, to: &str) -> Result<(), Error> {
     let (from, to) = (c_string(from)?, c_string(to)?);
     let links = h5p::link_creation_with_parents(lock)?;

@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
+mod fresh;
+
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr;
@@ -11,6 +13,8 @@ use h5strata_ffi::{Lock, h5f, lock};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::{h5a, h5d, h5f as sys_h5f, h5g, h5l, h5p, h5s, h5t};
 use tempfile::TempDir;
+
+pub(crate) use self::fresh::{Fresh, bytes, i32_type, variable_strings};
 
 /// A file being written, in a directory of its own that goes with it.
 pub(crate) struct Writer {
@@ -227,6 +231,15 @@ impl Writer {
         self.elements(path, attribute, datatype, Some(count), pointers.as_ptr().cast());
         // SAFETY: the lock is held; the type is ours and not used again.
         ok(unsafe { h5t::H5Tclose(datatype) });
+    }
+
+    /// Stores a datatype under a name.
+    pub(crate) fn name_type(&self, path: &str, datatype: hid_t) {
+        let (path, default) = (c(path), h5p::H5P_DEFAULT);
+        // SAFETY: the lock is held; the file is open, the path ends in a zero byte.
+        ok(unsafe {
+            h5t::H5Tcommit2(self.file, path.as_ptr(), datatype, default, default, default)
+        });
     }
 
     /// Bytes of elements of any type, as a dataset at `path` or as its attribute `attribute`; no
