@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use super::array::{Result, push};
 use super::source::Source;
 use super::{Base, ChunkState, StagedArray};
@@ -61,8 +63,8 @@ impl<B: Base> StagedArray<B> {
     /// Whether the buffer of a staged chunk that is covered wholly is written to again: not if it belongs to
     /// another array too, nor for a single element, of which all such chunks share one buffer.
     fn reuses(&self, chunk: ChunkIndex, source: &Source<'_>) -> bool {
-        let own = std::sync::Arc::strong_count(&self.staged) == 1
-            && self.staged.get(&chunk).is_some_and(|b| std::sync::Arc::strong_count(b) == 1);
+        let own = Arc::strong_count(&self.staged) == 1
+            && self.staged.get(&chunk).is_some_and(|b| Arc::strong_count(b) == 1);
         own && !matches!(source, Source::Element(_))
     }
 }
