@@ -46,7 +46,9 @@ pub use dtype::Dtype;
 pub use plan::ReadPlan;
 pub use raw::RawPath;
 pub use selection::Selection;
-pub use store::{Dataset, Error, OpenOptions, Version, VersionedFile};
+pub use store::{
+    Dataset, Error, OpenOptions, Stage, StageOptions, StagedDataset, Version, VersionedFile,
+};
 
 /// Compiles the example in README.
 #[cfg(doctest)]

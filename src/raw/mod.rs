@@ -25,6 +25,7 @@ mod serve;
 mod strings;
 mod table;
 mod threads;
+mod write;
 
 pub use bytes::{FileBytes, IoCounts};
 pub use error::{ReadError, ReadFault};
@@ -37,3 +38,4 @@ pub(crate) use strings::{
 };
 pub use table::StoredChunk;
 pub(crate) use threads::Threads;
+pub(crate) use write::RawWriter;

@@ -253,7 +253,7 @@ impl RawData {
     }
 
     /// Reads a raw chunk through libhdf5, its filters undone (`H5Dread`).
-    pub(super) fn read_decoded(&self, raw: RawChunk, out: &mut [u8]) -> Result<(), ReadFault> {
+    pub(crate) fn read_decoded(&self, raw: RawChunk, out: &mut [u8]) -> Result<(), ReadFault> {
         let start = self.offset(raw);
         let lock = h5strata_ffi::lock();
         let datatype = h5d::datatype(&lock, &self.dataset)?;
@@ -264,7 +264,7 @@ impl RawData {
     }
 
     /// Reads the strings of a raw chunk through libhdf5 (`H5Dread`), in C order.
-    pub(super) fn read_strings(&self, raw: RawChunk) -> Result<Vec<Vec<u8>>, ReadFault> {
+    pub(crate) fn read_strings(&self, raw: RawChunk) -> Result<Vec<Vec<u8>>, ReadFault> {
         let start = self.offset(raw);
         let lock = h5strata_ffi::lock();
         let hyperslab =

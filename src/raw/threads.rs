@@ -13,7 +13,7 @@ pub(crate) enum Threads<'t> {
 
 impl Threads<'_> {
     /// How many there are.
-    pub(super) fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         match self {
             Self::One => 1,
             Self::Shared => rayon::current_num_threads(),
@@ -35,7 +35,7 @@ impl Threads<'_> {
     }
 
     /// Runs `work` where rayon's calls use these threads.
-    pub(super) fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Self::One | Self::Shared => work(),
             Self::Pool(pool) => pool.install(work),

@@ -17,9 +17,17 @@ pub trait Element: Sized + Clone + Send + 'static {
     #[doc(hidden)]
     fn accepts(dtype: &Dtype) -> bool;
 
+    /// The type that arrays of `Self` are stored as, in this machine's byte order.
+    #[doc(hidden)]
+    fn dtype() -> Dtype;
+
     /// The values of bytes in native order.
     #[doc(hidden)]
     fn from_stored(stored: Vec<Self::Stored>) -> Vec<Self>;
+
+    /// What stands in memory for values.
+    #[doc(hidden)]
+    fn to_stored(values: impl Iterator<Item = Self>) -> Vec<Self::Stored>;
 
     /// Bytes of a part whose order may have to be turned.
     #[doc(hidden)]
@@ -28,7 +36,7 @@ pub trait Element: Sized + Clone + Send + 'static {
 
 /// Declares numbers: their name, what they are in a file, and the size of the part that has a byte order.
 macro_rules! numbers {
-    ($($number:ty, $part:expr, $dtype:pat => $accepted:expr;)*) => {$(
+    ($($number:ty, $part:expr, $own:expr, $dtype:pat => $accepted:expr;)*) => {$(
         impl Element for $number {
             type Stored = Self;
             const NAME: &'static str = stringify!($number);
@@ -43,27 +51,35 @@ macro_rules! numbers {
                 }
             }
 
+            fn dtype() -> Dtype {
+                $own
+            }
+
             fn from_stored(stored: Vec<Self>) -> Vec<Self> {
                 stored
+            }
+
+            fn to_stored(values: impl Iterator<Item = Self>) -> Vec<Self> {
+                values.collect()
             }
         }
     )*};
 }
 
 numbers! {
-    i8, 1, Dtype::Integer { size, signed, .. } => *size == 1 && *signed;
-    i16, 2, Dtype::Integer { size, signed, .. } => *size == 2 && *signed;
-    i32, 4, Dtype::Integer { size, signed, .. } => *size == 4 && *signed;
-    i64, 8, Dtype::Integer { size, signed, .. } => *size == 8 && *signed;
-    u8, 1, Dtype::Integer { size, signed, .. } => *size == 1 && !*signed;
-    u16, 2, Dtype::Integer { size, signed, .. } => *size == 2 && !*signed;
-    u32, 4, Dtype::Integer { size, signed, .. } => *size == 4 && !*signed;
-    u64, 8, Dtype::Integer { size, signed, .. } => *size == 8 && !*signed;
-    f16, 2, Dtype::Float { size, .. } => *size == 2;
-    f32, 4, Dtype::Float { size, .. } => *size == 4;
-    f64, 8, Dtype::Float { size, .. } => *size == 8;
-    Complex<f32>, 4, Dtype::Complex { size, .. } => *size == 8;
-    Complex<f64>, 8, Dtype::Complex { size, .. } => *size == 16;
+    i8, 1, integer(1, true), Dtype::Integer { size, signed, .. } => *size == 1 && *signed;
+    i16, 2, integer(2, true), Dtype::Integer { size, signed, .. } => *size == 2 && *signed;
+    i32, 4, integer(4, true), Dtype::Integer { size, signed, .. } => *size == 4 && *signed;
+    i64, 8, integer(8, true), Dtype::Integer { size, signed, .. } => *size == 8 && *signed;
+    u8, 1, integer(1, false), Dtype::Integer { size, signed, .. } => *size == 1 && !*signed;
+    u16, 2, integer(2, false), Dtype::Integer { size, signed, .. } => *size == 2 && !*signed;
+    u32, 4, integer(4, false), Dtype::Integer { size, signed, .. } => *size == 4 && !*signed;
+    u64, 8, integer(8, false), Dtype::Integer { size, signed, .. } => *size == 8 && !*signed;
+    f16, 2, Dtype::Float { size: 2, order: ByteOrder::NATIVE }, Dtype::Float { size, .. } => *size == 2;
+    f32, 4, Dtype::Float { size: 4, order: ByteOrder::NATIVE }, Dtype::Float { size, .. } => *size == 4;
+    f64, 8, Dtype::Float { size: 8, order: ByteOrder::NATIVE }, Dtype::Float { size, .. } => *size == 8;
+    Complex<f32>, 4, Dtype::Complex { size: 8, order: ByteOrder::NATIVE }, Dtype::Complex { size, .. } => *size == 8;
+    Complex<f64>, 8, Dtype::Complex { size: 16, order: ByteOrder::NATIVE }, Dtype::Complex { size, .. } => *size == 16;
 }
 
 impl Element for bool {
@@ -75,18 +91,30 @@ impl Element for bool {
         matches!(dtype, Dtype::Bool)
     }
 
+    fn dtype() -> Dtype {
+        Dtype::Bool
+    }
+
     fn from_stored(stored: Vec<u8>) -> Vec<Self> {
         stored.into_iter().map(|byte| byte != 0).collect()
     }
+
+    fn to_stored(values: impl Iterator<Item = Self>) -> Vec<u8> {
+        values.map(u8::from).collect()
+    }
 }
 
-/// Turns the bytes of numbers of another order into those of this machine.
-pub(super) fn to_native<T: Element>(dtype: &Dtype, bytes: &mut [u8]) {
+fn integer(size: usize, signed: bool) -> Dtype {
+    Dtype::Integer { size, signed, order: ByteOrder::NATIVE }
+}
+
+/// Turns the bytes of numbers from the order of `dtype` to this machine's, or back.
+pub(super) fn turn<T: Element>(dtype: &Dtype, bytes: &mut [u8]) {
     let order = match dtype {
         Dtype::Integer { order, .. }
         | Dtype::Float { order, .. }
         | Dtype::Complex { order, .. } => *order,
-        Dtype::Enum { base, .. } => return to_native::<T>(base, bytes),
+        Dtype::Enum { base, .. } => return turn::<T>(base, bytes),
         _ => ByteOrder::NATIVE,
     };
     if order != ByteOrder::NATIVE && T::PART > 1 {

@@ -2,7 +2,9 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
+use super::stage::StageFault;
 use crate::chunk_map::MapError;
+use crate::codec::CodecError;
 use crate::dtype::Dtype;
 use crate::kernel::KernelError;
 use crate::plan::PlanError;
@@ -78,6 +80,37 @@ pub enum Error {
         /// What is wrong.
         #[source]
         fault: Box<StringFault>,
+    },
+    /// The file was opened for reading.
+    #[error("{}: the file was opened for reading only", .file.display())]
+    ReadOnly {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Another stage of the same file is not committed yet.
+    #[error("{}: another version is being made: commit or drop its stage first", .file.display())]
+    StageOpen {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A commit has failed half-way, and what it had written could not be taken back.
+    #[error("{}: a commit has failed half-way: open the file anew", .file.display())]
+    Broken {
+        /// The file.
+        file: PathBuf,
+    },
+    /// A new version cannot have what was asked for.
+    #[error("{}: version {version:?}{}: {fault}", .file.display(), of_object(.path))]
+    Stage {
+        /// The file.
+        file: PathBuf,
+        /// The version that is being made.
+        version: String,
+        /// Path of the object; empty for the version itself.
+        path: String,
+        /// What is wrong.
+        #[source]
+        fault: Box<StageFault>,
     },
     /// The file has no version yet.
     #[error("{}: the file has no version yet", .file.display())]
@@ -195,6 +228,11 @@ pub enum DataVersionReason {
          later may hold chunks of other data; it can be opened read-only if that is accepted"
     )]
     WrongHashes,
+    /// Version 1: hashes of another recipe, which new chunks cannot be compared with.
+    #[error(
+        "its hash tables are of an older recipe and have to be rebuilt before anything is committed to it"
+    )]
+    OldHashes,
     /// A number above the newest known format.
     #[error("the file was made by a newer version of the format than {NEWEST} and cannot be read")]
     TooNew,
@@ -252,6 +290,36 @@ pub enum FormatFault {
     },
 }
 
+/// What is wrong with a hash table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HashTableFault {
+    /// Rows of another type.
+    #[error("its rows are not {{hash: u8[32], shape: i64[2]}}")]
+    Type,
+    /// A number of rows that cannot be.
+    #[error("largest_index is {largest_index}, and it does not have as many rows")]
+    LargestIndex {
+        /// The number it states.
+        largest_index: i64,
+    },
+    /// A number of rows of another type.
+    #[error("largest_index is not a little-endian integer of 8 bytes")]
+    LargestIndexType,
+    /// A row whose chunk is not in `raw_data`.
+    #[error("row {row} is of no stored chunk")]
+    Row {
+        /// The row, from 0.
+        row: u64,
+    },
+    /// Far fewer rows than chunks.
+    #[error("{rows} stored chunks have no row")]
+    Missing {
+        /// How many.
+        rows: u64,
+    },
+}
+
 /// What is wrong with a dataset of a version, or with what was asked of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -275,6 +343,31 @@ pub enum DatasetFault {
         raw_data: String,
         /// What is wrong.
         fault: RawDataFault,
+    },
+    /// A chunk could not be brought to where it is stored.
+    #[error(transparent)]
+    Stage(Box<StageFault>),
+    /// A chunk could not be encoded.
+    #[error("chunk {}: {error}", tuple(.coordinate))]
+    Encode {
+        /// The chunk's coordinate in the grid of chunks.
+        coordinate: Vec<u64>,
+        /// Why.
+        error: CodecError,
+    },
+    /// The thread that writes chunks has ended before all were written.
+    #[error("the thread that writes chunks has stopped")]
+    WriterStopped,
+    /// Another version of the dataset cannot be looked at.
+    #[error("{0}")]
+    OtherVersion(#[source] Box<Error>),
+    /// The digests of the stored chunks are not laid out as the format says.
+    #[error("{path:?} is no hash table: {fault}")]
+    HashTable {
+        /// Path of the table.
+        path: String,
+        /// What is wrong.
+        fault: HashTableFault,
     },
     /// The index of the stored chunks could not be read.
     #[error("the index of its stored chunks cannot be read: {0}")]
@@ -424,4 +517,22 @@ pub(super) fn nearest(name: &str, known: &[String]) -> Option<String> {
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, known)| known.clone())
+}
+
+impl From<StageFault> for DatasetFault {
+    fn from(fault: StageFault) -> Self {
+        Self::Stage(Box::new(fault))
+    }
+}
+
+impl DatasetFault {
+    /// Of another version of the dataset.
+    pub(super) fn other(error: Error) -> Self {
+        Self::OtherVersion(Box::new(error))
+    }
+}
+
+/// `: object`, or nothing for the version itself.
+fn of_object(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!(": {path:?}") }
 }

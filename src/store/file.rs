@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -12,14 +13,16 @@ use h5strata_ffi::{h5a, h5f, h5g, h5l, h5t};
 
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
-use super::library::file_access;
+use super::layout;
+use super::library::{file_access, write_access};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
 use super::storage::Storage;
 use super::version::Version;
+use super::writer::Writer;
 use crate::ondisk::{ReadAt, Superblock};
 use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 
-/// A versioned HDF5 file, open for reading. Cheap to clone; may be shared between threads.
+/// A versioned HDF5 file. Cheap to clone; may be shared between threads.
 ///
 /// Opening takes no lock beyond HDF5's own rules for readers, and writes nothing.
 ///
@@ -43,20 +46,39 @@ pub struct OpenOptions {
     accept_wrong_hashes: bool,
 }
 
+/// The file as it was when it was opened or last committed to: what was found out of it since.
 #[derive(Debug)]
 pub(super) struct FileInner {
+    handle: Arc<Handle>,
+    storages: Mutex<HashMap<String, Arc<Storage>>>,
+    history: OnceLock<History>,
+    data_version: i64,
+    /// Number of commits that it shows.
+    pub(super) commits: u64,
+}
+
+/// The open file, one for all that was made of it.
+#[derive(Debug)]
+pub(super) struct Handle {
     pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) versions: Group,
     /// Positional reads, where the file's driver has a descriptor and its superblock is one we decode.
     pub(super) direct: Option<Direct>,
     pub(super) raw_path: RawPath,
-    pub(super) storages: Mutex<HashMap<String, Arc<Storage>>>,
     pub(super) library_reads: AtomicU64,
+    /// What committing needs; `None` in a file opened for reading.
+    pub(super) writer: Option<Writer>,
     pool: Option<rayon::ThreadPool>,
     one_thread: bool,
-    history: OnceLock<History>,
-    data_version: i64,
+}
+
+impl Deref for FileInner {
+    type Target = Handle;
+
+    fn deref(&self) -> &Handle {
+        &self.handle
+    }
 }
 
 #[derive(Debug)]
@@ -103,31 +125,55 @@ impl OpenOptions {
     /// # Errors
     /// As [`VersionedFile::open`]; [`Error::Threads`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
-        let path = path.as_ref().to_owned();
-        check_regular(&path).map_err(|source| Error::Io { file: path.clone(), source })?;
+        let path = path.as_ref();
+        check_regular(path, false).map_err(|source| io_error(path, source))?;
         let lock = h5strata_ffi::lock();
-        let library = |object: &str| {
-            let (file, object) = (path.clone(), object.to_owned());
-            move |source| Error::Library { file, object, source }
-        };
-        let access = file_access(&lock).map_err(library("/"))?;
-        let file = h5f::open_read_only(&lock, &path, Some(access)).map_err(|source| {
-            let file = path.clone();
-            if source.has_minor(Minor::Truncated) {
-                Error::Truncated { file }
-            } else if source.has_minor(Minor::CantLock) {
-                Error::Locked { file }
-            } else if source.has_minor(Minor::NotHdf5) {
-                Error::NotHdf5 { file }
-            } else {
-                Error::Library { file, object: "/".to_owned(), source }
-            }
-        })?;
-        if !h5l::exists(&lock, &file, VERSIONS).map_err(library(VERSIONS))? {
-            return Err(Error::NotVersioned { file: path });
+        let access = file_access(&lock).map_err(library_error(path, "/"))?;
+        let file = h5f::open_read_only(&lock, path, Some(access));
+        self.opened(path, file.map_err(open_error(path))?, None)
+    }
+
+    /// Opens a file for reading and for committing new versions. No other process may have it open.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); files of data_version 1, 2 and 3 are refused, as their hash tables are of other
+    /// recipes: [`Error::DataVersion`].
+    pub fn open_rw(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
+        let path = path.as_ref();
+        check_regular(path, true).map_err(|source| io_error(path, source))?;
+        let lock = h5strata_ffi::lock();
+        let access = write_access(&lock).map_err(library_error(path, "/"))?;
+        let file = h5f::open_read_write(&lock, path, Some(access)).map_err(open_error(path))?;
+        self.opened(path, file, Some(Writer::default()))
+    }
+
+    /// Creates a versioned file without versions and opens it for committing some.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is a file already, or it cannot be made; [`Error::Library`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
+        let path = path.as_ref();
+        check_absent(path).map_err(|source| io_error(path, source))?;
+        let lock = h5strata_ffi::lock();
+        let access = write_access(&lock).map_err(library_error(path, "/"))?;
+        let file = h5f::create(&lock, path, access).map_err(open_error(path))?;
+        layout::initialise(&lock, &file).map_err(library_error(path, VERSIONS))?;
+        h5f::flush(&lock, &file).map_err(library_error(path, "/"))?;
+        self.opened(path, file, Some(Writer::default()))
+    }
+
+    fn opened(
+        &self,
+        path: &Path,
+        file: File,
+        writer: Option<Writer>,
+    ) -> Result<VersionedFile, Error> {
+        let lock = h5strata_ffi::lock();
+        if !h5l::exists(&lock, &file, VERSIONS).map_err(library_error(path, VERSIONS))? {
+            return Err(Error::NotVersioned { file: path.to_owned() });
         }
-        let versions = h5g::open(&lock, &file, VERSIONS).map_err(library(VERSIONS))?;
-        let direct = match h5f::descriptor(&lock, &file).map_err(library("/"))? {
+        let versions = h5g::open(&lock, &file, VERSIONS).map_err(library_error(path, VERSIONS))?;
+        let direct = match h5f::descriptor(&lock, &file).map_err(library_error(path, "/"))? {
             Some(descriptor) => {
                 let bytes = FileBytes::new(descriptor);
                 Superblock::read(&bytes).ok().map(|superblock| Direct { bytes, superblock })
@@ -139,46 +185,96 @@ impl OpenOptions {
                 rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
-                    .map_err(|source| Error::Threads { file: path.clone(), source })?,
+                    .map_err(|source| Error::Threads { file: path.to_owned(), source })?,
             ),
             _ => None,
         };
-        let mut inner = FileInner {
-            path,
+        let writable = writer.is_some();
+        let mut inner = FileInner::new(Arc::new(Handle {
+            path: path.to_owned(),
             file,
             versions,
             direct,
             raw_path: self.path,
-            storages: Mutex::new(HashMap::new()),
             library_reads: AtomicU64::new(0),
+            writer,
             pool,
             one_thread: self.threads == Some(1),
-            history: OnceLock::new(),
-            data_version: 1,
-        };
+        }));
         inner.data_version = inner.read_data_version()?;
-        inner.check_data_version(self.accept_wrong_hashes)?;
+        inner.check_data_version(self.accept_wrong_hashes, writable)?;
         Ok(VersionedFile { inner: Arc::new(inner) })
     }
 }
 
-/// Whether there is a file that may be read, in the system's own words: libhdf5 reports a missing one in
-/// its own, and opening a pipe would wait for its writer.
-fn check_regular(path: &Path) -> io::Result<()> {
+/// Whether there is a file that may be read, and written, in the system's own words: libhdf5 reports a missing one
+/// in its own, and opening a pipe would wait for its writer.
+fn check_regular(path: &Path, write: bool) -> io::Result<()> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    std::fs::File::open(path).map(|_| ())
+    std::fs::OpenOptions::new().read(true).write(write).open(path).map(|_| ())
+}
+
+/// Whether a file may be made at a path, in the system's own words.
+fn check_absent(path: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn io_error(path: &Path, source: io::Error) -> Error {
+    Error::Io { file: path.to_owned(), source }
+}
+
+/// Tells of which object of which file a failure of libhdf5 is.
+fn library_error(path: &Path, object: &str) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+    let (file, object) = (path.to_owned(), object.to_owned());
+    move |source| Error::Library { file, object, source }
+}
+
+/// Why libhdf5 would not open a file.
+fn open_error(path: &Path) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+    let file = path.to_owned();
+    move |source| {
+        if source.has_minor(Minor::Truncated) {
+            Error::Truncated { file }
+        } else if source.has_minor(Minor::CantLock) {
+            Error::Locked { file }
+        } else if source.has_minor(Minor::NotHdf5) {
+            Error::NotHdf5 { file }
+        } else {
+            Error::Library { file, object: "/".to_owned(), source }
+        }
+    }
 }
 
 impl FileInner {
+    fn new(handle: Arc<Handle>) -> Self {
+        let (storages, history) = (Mutex::new(HashMap::new()), OnceLock::new());
+        let commits = handle.writer.as_ref().map_or(0, Writer::commits);
+        Self { handle, storages, history, data_version: 1, commits }
+    }
+
+    /// The file as it is after a commit: what is known of datasets that it left alone stays known.
+    pub(super) fn after_commit(&self, changed: impl Fn(&str) -> bool) -> Self {
+        let storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = storages.iter().filter(|(raw_data, _)| !changed(raw_data));
+        let kept = kept.map(|(path, storage)| (path.clone(), Arc::clone(storage))).collect();
+        let mut inner = Self::new(Arc::clone(&self.handle));
+        inner.storages = Mutex::new(kept);
+        inner.data_version = self.data_version;
+        inner
+    }
+
     /// Tells of which object a failure of libhdf5 is.
     pub(super) fn library(
         &self,
         object: &str,
     ) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
-        let (file, object) = (self.path.clone(), object.to_owned());
-        move |source| Error::Library { file, object, source }
+        library_error(&self.path, object)
     }
 
     /// A fault of the format in one object.
@@ -268,10 +364,12 @@ impl FileInner {
         Ok(i64::from_le_bytes(bytes))
     }
 
-    fn check_data_version(&self, accept_wrong_hashes: bool) -> Result<(), Error> {
+    fn check_data_version(&self, accept_wrong_hashes: bool, write: bool) -> Result<(), Error> {
         let reason = match self.data_version {
-            1 | NEWEST_DATA_VERSION => return Ok(()),
-            2 | 3 if accept_wrong_hashes => return Ok(()),
+            NEWEST_DATA_VERSION => return Ok(()),
+            1 if write => DataVersionReason::OldHashes,
+            1 => return Ok(()),
+            2 | 3 if accept_wrong_hashes && !write => return Ok(()),
             2 | 3 => DataVersionReason::WrongHashes,
             found if found > NEWEST_DATA_VERSION => DataVersionReason::TooNew,
             _ => DataVersionReason::Unknown,
@@ -288,6 +386,22 @@ impl VersionedFile {
     /// [`Error::DataVersion`], [`Error::Format`], [`Error::Library`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         OpenOptions::new().open(path)
+    }
+
+    /// Opens a file for reading and committing with the default options.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::open_rw`].
+    pub fn open_rw(path: impl AsRef<Path>) -> Result<Self, Error> {
+        OpenOptions::new().open_rw(path)
+    }
+
+    /// Creates a versioned file without versions.
+    ///
+    /// # Errors
+    /// As [`OpenOptions::create`].
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
+        OpenOptions::new().create(path)
     }
 
     /// The file's path, as it was opened.

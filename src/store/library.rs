@@ -13,18 +13,33 @@ use super::library_filters;
 /// again at each open.
 const KEPT_STRUCTURES: (i32, i32) = (8 << 20, 4 << 20);
 
-/// How files are opened.
+/// How files are opened for reading.
 ///
 /// Without chunk caches: chunks are read whole and once, and the hash table of a cache costs more than
 /// all else of opening a dataset.
 pub(super) fn file_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
     static ACCESS: OnceLock<FileAccess> = OnceLock::new();
-    if let Some(access) = ACCESS.get() {
+    made_once(lock, &ACCESS, |_| Ok(()))
+}
+
+/// How files are created and opened for writing: what is written to them opens in HDF5 1.10.
+pub(super) fn write_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
+    static ACCESS: OnceLock<FileAccess> = OnceLock::new();
+    made_once(lock, &ACCESS, |access| h5p::set_libver_bounds_earliest_to_v110(lock, access))
+}
+
+fn made_once(
+    lock: &Lock,
+    access: &'static OnceLock<FileAccess>,
+    set: impl FnOnce(&FileAccess) -> Result<(), h5strata_ffi::Error>,
+) -> Result<&'static FileAccess, h5strata_ffi::Error> {
+    if let Some(access) = access.get() {
         return Ok(access);
     }
     h5::set_free_lists(lock, FreeLists { structures: KEPT_STRUCTURES, ..FreeLists::DEFAULT })?;
     library_filters::register(lock)?;
-    let access = h5p::file_access(lock)?;
-    h5p::set_no_read_ahead(lock, &access)?;
-    Ok(ACCESS.get_or_init(|| access))
+    let made = h5p::file_access(lock)?;
+    h5p::set_no_read_ahead(lock, &made)?;
+    set(&made)?;
+    Ok(access.get_or_init(|| made))
 }

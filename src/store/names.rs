@@ -12,6 +12,15 @@ pub(super) const FIRST_VERSION: &str = "__first_version__";
 /// Name of the dataset of stored chunks.
 pub(super) const RAW_DATA: &str = "raw_data";
 
+/// Name of the dataset of digests of the stored chunks.
+pub(super) const HASH_TABLE: &str = "hash_table";
+
+/// Number of valid rows of a hash table.
+pub(super) const LARGEST_INDEX: &str = "largest_index";
+
+/// Shape of a chunk, an attribute of stored chunks and of a version's dataset.
+pub(super) const CHUNKS: &str = "chunks";
+
 /// Attributes of [`VERSIONS`].
 pub(super) const CURRENT_VERSION: &str = "current_version";
 /// Number of the format; absent in the first one.
@@ -28,7 +37,7 @@ pub(super) const TIMESTAMP: &str = "timestamp";
 pub(super) const VERSION_ATTRIBUTES: [&str; 3] = [PREV_VERSION, COMMITTED, TIMESTAMP];
 
 /// Attributes of a version's dataset that are the format's and not the user's.
-pub(super) const DATASET_ATTRIBUTES: [&str; 2] = [RAW_DATA, "chunks"];
+pub(super) const DATASET_ATTRIBUTES: [&str; 2] = [RAW_DATA, CHUNKS];
 
 /// The format that is written.
 pub(super) const NEWEST_DATA_VERSION: i64 = 4;
@@ -36,6 +45,11 @@ pub(super) const NEWEST_DATA_VERSION: i64 = 4;
 /// Path of the stored chunks of a dataset that was never renamed.
 pub(super) fn raw_data_path(dataset: &str) -> String {
     format!("{ROOT}/{dataset}/{RAW_DATA}")
+}
+
+/// Path of the digests of the stored chunks of a dataset.
+pub(super) fn hash_table_path(dataset: &str) -> String {
+    format!("{ROOT}/{dataset}/{HASH_TABLE}")
 }
 
 #[cfg(test)]

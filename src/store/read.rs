@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use ndarray::{Array1, ArrayD, IxDyn};
 
 use super::dataset::{Dataset, DatasetInner};
-use super::element::{Element, to_native};
+use super::element::{Element, turn};
 use super::error::{DatasetFault, Error};
 use super::storage::Fill;
 use crate::chunk_map::ChunkMap;
@@ -103,7 +103,7 @@ impl DatasetInner {
         let mut stored = self.result::<T::Stored>(&plan, 1)?;
         let bytes = bytemuck::cast_slice_mut(&mut stored);
         self.fetch(&plan, bytes)?;
-        to_native::<T>(dtype, bytes);
+        turn::<T>(dtype, bytes);
         array(Dims::from_slice(plan.output_shape()), T::from_stored(stored))
     }
 

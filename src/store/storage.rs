@@ -50,7 +50,7 @@ impl Fill {
 }
 
 /// The flag of `H5Pget_filter`: a chunk may go without the filter.
-const OPTIONAL: u32 = 1;
+pub(super) const OPTIONAL: u32 = 1;
 
 impl Storage {
     pub(super) fn open(file: &FileInner, path: &str) -> Result<Self, DatasetFault> {

@@ -10,6 +10,11 @@ pub(super) fn parse_stored(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_str(text, FORMAT).ok().map(|time| time.to_utc())
 }
 
+/// The text of a time, to the microsecond.
+pub(super) fn format_stored(time: DateTime<Utc>) -> String {
+    time.format("%Y-%m-%d %H:%M:%S%.6f%z").to_string()
+}
+
 /// A time as a user writes it: RFC 3339, the format's own form, or either without a zone, which means
 /// UTC; a date alone is its first moment.
 pub fn parse_time(text: &str) -> Option<DateTime<Utc>> {
@@ -40,6 +45,7 @@ mod tests {
         assert_eq!(time.timestamp_micros(), 1_795_998_416_258_784);
         assert_eq!(parse_stored("2026-11-30 01:26:56.258784+0100"), Some(time));
         assert_eq!(parse_stored("yesterday"), None);
+        assert_eq!(format_stored(time), "2026-11-30 00:26:56.258784+0000");
     }
 
     #[test]

@@ -168,6 +168,11 @@ impl Version {
         }
     }
 
+    /// Whether there is a dataset at a path.
+    pub(super) fn has_dataset(&self, path: &str) -> bool {
+        matches!(self.find(trim(path)), Ok(Some(EntryKind::Dataset)))
+    }
+
     /// What the object at a path is; `None` if there is none.
     fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
         let lock = h5strata_ffi::lock();

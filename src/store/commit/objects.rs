@@ -1,0 +1,122 @@
+//! The groups and datasets of a version that is written.
+
+use h5strata_ffi::h5s::Hyperslab;
+use h5strata_ffi::id::DatasetCreation;
+use h5strata_ffi::{Lock, h5d, h5g, h5l, h5o, h5p, h5s, h5t};
+
+use super::super::describe;
+use super::super::digest::Trimmed;
+use super::super::error::Error;
+use super::super::layout;
+use super::super::names::VERSIONS;
+use super::super::names::{DATASET_ATTRIBUTES, raw_data_path};
+use super::super::stage::{Content, Node, NodeKind, Stage};
+use super::super::storage::Fill;
+use super::{StoredDataset, VersionGroup, attributes};
+use crate::dims::unravel;
+
+/// Writes the object at a path.
+pub(super) fn write(
+    lock: &Lock,
+    stage: &Stage<'_>,
+    version: &VersionGroup<'_>,
+    path: &str,
+    node: &Node,
+    stored: Option<&StoredDataset>,
+) -> Result<(), Error> {
+    let written = match (&node.kind, stored) {
+        (NodeKind::Group, _) => write_group(lock, version, path, node),
+        (NodeKind::Staged(content), Some(stored)) if !stored.unchanged => {
+            write_dataset(lock, version, path, node, content, stored)
+        }
+        _ => link(lock, version, path, node),
+    };
+    written.map_err(stage.file.inner.library(&format!("{VERSIONS}/{}/{path}", stage.name)))
+}
+
+fn write_group(
+    lock: &Lock,
+    version: &VersionGroup<'_>,
+    path: &str,
+    node: &Node,
+) -> Result<(), h5strata_ffi::Error> {
+    drop(h5g::create(lock, &version.group, path)?);
+    attributes::write(lock, version, path, node.origin.as_deref(), &node.attributes, &[])
+}
+
+/// Takes an object over from the parent version: the object itself, or with other attributes a copy.
+fn link(
+    lock: &Lock,
+    version: &VersionGroup<'_>,
+    path: &str,
+    node: &Node,
+) -> Result<(), h5strata_ffi::Error> {
+    let (Some(parent), Some(origin)) = (version.parent, &node.origin) else { return Ok(()) };
+    if node.attributes.is_empty() {
+        return h5l::hard_link(lock, &parent.group, origin, &version.group, path);
+    }
+    h5o::copy(lock, &parent.group, origin, &version.group, path)?;
+    attributes::change(lock, version, path, &node.attributes)
+}
+
+/// Makes the virtual dataset of a version: one mapping a stored chunk (format-v4.md, "A version's dataset").
+fn write_dataset(
+    lock: &Lock,
+    version: &VersionGroup<'_>,
+    path: &str,
+    node: &Node,
+    content: &Content,
+    stored: &StoredDataset,
+) -> Result<(), h5strata_ffi::Error> {
+    let settings = &content.settings;
+    let raw_data = raw_data_path(path);
+    // That there is a description was checked when the dataset was staged.
+    let Ok(description) = describe::description(&settings.dtype) else { return Ok(()) };
+    let datatype = h5t::create(lock, &description)?;
+    let creation = layout::dataset_creation(lock)?;
+    if let Fill::Element(bytes) = &settings.fill {
+        h5p::set_fill_value(lock, &creation, &datatype, bytes)?;
+    }
+    map_chunks(lock, &creation, content, &raw_data, stored)?;
+    let space = h5s::simple(lock, content.array.shape())?;
+    h5d::create(lock, &version.group, path, &datatype, &space, &creation)?;
+    let origin = node.origin.as_deref();
+    attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;
+    layout::write_dataset_attributes(lock, &version.group, path, &raw_data, &settings.chunk_shape)
+}
+
+fn map_chunks(
+    lock: &Lock,
+    creation: &DatasetCreation,
+    content: &Content,
+    raw_data: &str,
+    stored: &StoredDataset,
+) -> Result<(), h5strata_ffi::Error> {
+    let array = &content.array;
+    let chunk_shape = array.chunk_shape();
+    if stored.chunks.map.is_empty() {
+        return h5p::set_virtual_layout(lock, creation);
+    }
+    let edge = chunk_shape.first().copied().unwrap_or(0);
+    let mut extent = chunk_shape.to_vec();
+    if let Some(rows) = extent.first_mut() {
+        *rows = edge.saturating_mul(stored.chunks.end);
+    }
+    let source = h5s::simple(lock, &extent)?;
+    let target = h5s::simple(lock, array.shape())?;
+    let one = vec![1; chunk_shape.len()];
+    let mut from = vec![0; chunk_shape.len()];
+    for &(chunk, raw) in &stored.chunks.map {
+        let coordinate = unravel(chunk.0, array.grid());
+        let block = Trimmed::new(&coordinate, array.shape(), chunk_shape).shape;
+        let to: Vec<u64> = coordinate.iter().zip(chunk_shape).map(|(at, size)| at * size).collect();
+        if let Some(row) = from.first_mut() {
+            *row = raw.0.saturating_mul(edge);
+        }
+        let select = |start| Hyperslab { start, stride: None, count: &one, block: Some(&block) };
+        h5s::select_hyperslab(lock, &source, &select(&from))?;
+        h5s::select_hyperslab(lock, &target, &select(&to))?;
+        h5p::set_virtual(lock, creation, &target, ".", raw_data, &source)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,260 @@
+use std::sync::Arc;
+
+use ndarray::{ArrayBase, Data, Dimension};
+
+use super::super::element::Element;
+use super::super::error::Error;
+use super::super::storage::Fill;
+use super::Stage;
+use super::base::{BaseError, StageBase};
+use super::content::{Content, Settings};
+use super::dataset::{StagedDataset, bytes_of};
+use super::error::StageFault;
+use super::tree::{AttributeChanges, Node, NodeKind};
+use crate::chunking;
+use crate::codec::{ChunkLayout, Filter, FilterRequest, Pipeline};
+use crate::dims::Dims;
+use crate::dtype::{Charset, Dtype};
+use crate::staged::{Base, MemoryBase};
+
+/// A dataset that is about to be staged. What is not said is as in the versions that have stored chunks at its path,
+/// and else a default: a chunk shape that suits its shape, no filters, filled with zeros.
+#[must_use = "a dataset is staged when it gets its values"]
+pub struct DatasetBuilder<'s, 'f> {
+    stage: &'s mut Stage<'f>,
+    path: String,
+    chunk_shape: Option<Dims>,
+    filters: Option<FilterRequest>,
+    fill: Option<Vec<u8>>,
+}
+
+impl<'s, 'f> DatasetBuilder<'s, 'f> {
+    pub(super) fn new(stage: &'s mut Stage<'f>, path: &str) -> Self {
+        Self { stage, path: path.to_owned(), chunk_shape: None, filters: None, fill: None }
+    }
+
+    /// Shape of a chunk in elements.
+    pub fn chunks(mut self, shape: &[u64]) -> Self {
+        self.chunk_shape = Some(Dims::from_slice(shape));
+        self
+    }
+
+    /// Compresses chunks with deflate; 0 is the fastest level, 9 the best.
+    pub fn gzip(self, level: u8) -> Self {
+        self.compression(Filter::gzip(level))
+    }
+
+    /// Compresses chunks with any filter.
+    pub fn compression(mut self, filter: Filter) -> Self {
+        self.filters.get_or_insert_default().compression = Some(filter);
+        self
+    }
+
+    /// Sorts the bytes of a chunk's elements by their place before they are compressed.
+    pub fn shuffle(mut self) -> Self {
+        self.filters.get_or_insert_default().shuffle = true;
+        self
+    }
+
+    /// Guards chunks by a checksum.
+    pub fn fletcher32(mut self) -> Self {
+        self.filters.get_or_insert_default().fletcher32 = true;
+        self
+    }
+
+    /// The filters, all of them.
+    pub fn filters(mut self, filters: FilterRequest) -> Self {
+        self.filters = Some(filters);
+        self
+    }
+
+    /// What stands where nothing is stored: the bytes of one element, in the byte order of the type.
+    pub fn fill(mut self, element: &[u8]) -> Self {
+        self.fill = Some(element.to_vec());
+        self
+    }
+
+    /// Stages an array.
+    ///
+    /// # Errors
+    /// [`Error::Stage`]: the path is taken, the settings are not those of other versions, or cannot be written.
+    pub fn data<T, S, D>(self, values: &ArrayBase<S, D>) -> Result<StagedDataset<'s>, Error>
+    where
+        T: Element,
+        S: Data<Elem = T>,
+        D: Dimension,
+    {
+        let shape: Vec<u64> = values.shape().iter().map(|&axis| axis as u64).collect();
+        let dtype = T::dtype();
+        let bytes = bytes_of(values, &dtype);
+        self.bytes(dtype, &shape, bytes)
+    }
+
+    /// Stages elements given as bytes, in C order and the byte order of the type.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn bytes(
+        self,
+        dtype: Dtype,
+        shape: &[u64],
+        values: Vec<u8>,
+    ) -> Result<StagedDataset<'s>, Error> {
+        self.stage(dtype, shape, |settings| {
+            if settings.dtype.is_variable_string() {
+                return Err(StageFault::Type { dtype: settings.dtype });
+            }
+            let base =
+                MemoryBase::new(shape, &settings.chunk_shape, settings.element_size(), values)?;
+            Content::on(StageBase::Memory(Box::new(base)), None, settings)
+        })
+    }
+
+    /// Stages strings of variable length, given in C order.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn strings(
+        self,
+        shape: &[u64],
+        strings: &[impl AsRef<[u8]>],
+    ) -> Result<StagedDataset<'s>, Error> {
+        let dtype = Dtype::VariableString { charset: Charset::Utf8 };
+        self.stage(dtype, shape, |settings| {
+            let arena = settings.new_arena();
+            let handles = super::dataset::handles(arena.as_deref(), shape, strings)?;
+            let base =
+                MemoryBase::new(shape, &settings.chunk_shape, settings.element_size(), handles)?;
+            Content::on(StageBase::Memory(Box::new(base)), arena, settings)
+        })
+    }
+
+    /// Stages a dataset that holds nothing but its fill value.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn empty(self, dtype: Dtype, shape: &[u64]) -> Result<StagedDataset<'s>, Error> {
+        self.stage(dtype, shape, |settings| Content::filled(shape, settings))
+    }
+
+    /// Stages chunks that are brought from elsewhere when the stage is committed, few of them at a time. They must be
+    /// of the dataset's chunk shape, which [`chunk_shape_for`](Self::chunk_shape_for) tells.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn source(
+        self,
+        dtype: Dtype,
+        source: Arc<dyn Base<Error = BaseError>>,
+    ) -> Result<StagedDataset<'s>, Error> {
+        let shape = Dims::from_slice(source.shape());
+        self.stage(dtype, &shape, |settings| {
+            if settings.dtype.is_variable_string() {
+                return Err(StageFault::Type { dtype: settings.dtype });
+            }
+            Content::on(StageBase::Source(source), None, settings)
+        })
+    }
+
+    /// The chunk shape that a dataset of this type and shape will have.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`] if the stored chunks of other versions cannot be looked at.
+    pub fn chunk_shape_for(&self, dtype: &Dtype, shape: &[u64]) -> Result<Dims, Error> {
+        let stored = self.stage.stored_settings(self.path.trim_matches('/'))?;
+        Ok(self.chunk_shape(stored.as_ref(), dtype, shape))
+    }
+
+    fn chunk_shape(&self, stored: Option<&Settings>, dtype: &Dtype, shape: &[u64]) -> Dims {
+        match (&self.chunk_shape, stored) {
+            (Some(asked), _) => asked.clone(),
+            (None, Some(stored)) => stored.chunk_shape.clone(),
+            (None, None) => {
+                chunking::guess(shape, dtype.size().unwrap_or(STRING_SIZE)).unwrap_or_default()
+            }
+        }
+    }
+
+    fn stage(
+        self,
+        dtype: Dtype,
+        shape: &[u64],
+        content: impl FnOnce(Settings) -> Result<Content, StageFault>,
+    ) -> Result<StagedDataset<'s>, Error> {
+        let path = self.stage.free_path(&self.path)?;
+        let stored = self.stage.stored_settings(&path)?;
+        let made = self
+            .settings(stored.as_ref(), dtype, shape)
+            .and_then(|settings| match &stored {
+                Some(stored) => settings.check_agrees(stored).map(|()| settings),
+                None => Ok(settings),
+            })
+            .and_then(content);
+        let stage = self.stage;
+        let content = made.map_err(|fault| stage.fault(&path, fault))?;
+        let kind = NodeKind::Staged(Box::new(content));
+        let attributes = AttributeChanges::default();
+        stage.insert(path.clone(), Node { origin: None, attributes, kind });
+        StagedDataset::new(stage, &path)
+    }
+
+    fn settings(
+        &self,
+        stored: Option<&Settings>,
+        dtype: Dtype,
+        shape: &[u64],
+    ) -> Result<Settings, StageFault> {
+        if shape.is_empty() {
+            return Err(StageFault::Scalar);
+        }
+        super::super::describe::description(&dtype)
+            .map_err(|_| StageFault::Type { dtype: dtype.clone() })?;
+        let chunk_shape = self.chunk_shape(stored, &dtype, shape);
+        crate::dims::check_chunk_shape(shape.len(), &chunk_shape)
+            .map_err(crate::staged::StagedError::from)?;
+        let fill = match (&self.fill, stored, dtype.size()) {
+            (Some(fill), _, Some(expected)) if fill.len() != expected => {
+                return Err(StageFault::FillSize { expected, found: fill.len() });
+            }
+            (Some(fill), _, Some(_)) => Fill::Element(fill.clone()),
+            (Some(fill), _, None) if !fill.is_empty() => return Err(StageFault::StringFill),
+            (_, _, None) => Fill::String(Vec::new()),
+            (None, Some(stored), Some(_)) => stored.fill.clone(),
+            (None, None, Some(size)) => Fill::Element(vec![0; size]),
+        };
+        let mut settings = Settings { dtype, chunk_shape, fill, filters: Vec::new() };
+        settings.filters = match (&self.filters, stored) {
+            (Some(request), _) => {
+                let elements = crate::dims::element_count(&settings.chunk_shape)
+                    .map_err(crate::staged::StagedError::from)?;
+                ChunkLayout::new(&settings.dtype, elements)
+                    .and_then(|layout| request.filters(&layout))
+                    .map_err(StageFault::Filter)?
+            }
+            (None, Some(stored)) => stored.filters.clone(),
+            (None, None) => Vec::new(),
+        };
+        check_filters(&settings)?;
+        Ok(settings)
+    }
+}
+
+/// Bytes of an element of strings of variable length in a file, as h5py counts them.
+const STRING_SIZE: usize = 16;
+
+/// Checks that chunks can be written with the filters.
+fn check_filters(settings: &Settings) -> Result<(), StageFault> {
+    if settings.dtype.is_variable_string() {
+        let lock = h5strata_ffi::lock();
+        for filter in &settings.filters {
+            if !h5strata_ffi::h5z::is_available(&lock, filter.id.into()).unwrap_or(false) {
+                return Err(StageFault::LibraryFilter { filter: filter.id });
+            }
+        }
+        return Ok(());
+    }
+    let chunk_bytes = settings.chunk_bytes().unwrap_or(usize::MAX);
+    Pipeline::new(settings.filters.clone(), chunk_bytes, settings.element_size())
+        .can_encode()
+        .map_err(StageFault::Filter)
+}

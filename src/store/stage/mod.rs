@@ -1,0 +1,458 @@
+//! A version that is being made. Everything stands in memory until the commit: a stage that is dropped leaves the
+//! file as it was.
+
+mod base;
+mod builder;
+mod content;
+mod dataset;
+mod error;
+mod options;
+mod strings;
+mod tree;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+pub use self::base::BaseError;
+pub use self::builder::DatasetBuilder;
+pub(super) use self::content::{Content, Settings};
+pub use self::dataset::StagedDataset;
+pub use self::error::StageFault;
+pub use self::options::StageOptions;
+pub(super) use self::strings::{HANDLE, StringArena, Strings};
+pub(super) use self::tree::AttributeChanges;
+pub(super) use self::tree::{Node, NodeKind, Tree};
+use self::tree::{parents, subtree};
+use super::attribute::Attribute;
+use super::commit::{self, CommitReport};
+use super::error::Error;
+use super::file::{FileInner, VersionedFile};
+use super::names::{DATASET_ATTRIBUTES, HASH_TABLE, RAW_DATA, VERSIONS};
+use super::version::{Entry, EntryKind, Version};
+use super::writer::StageGuard;
+
+/// A new version of a file, which has the content of its parent until something is changed.
+///
+/// ```no_run
+/// use h5strata::VersionedFile;
+/// let mut file = VersionedFile::open_rw("prices.h5")?;
+/// let mut stage = file.stage("2026-12-01")?;
+/// let mut close = stage.dataset_mut("equity/close")?;
+/// close.resize(&[5001, 3000])?;
+/// close.write(ndarray::s![5000, ..], &ndarray::Array1::<f64>::zeros(3000))?;
+/// let report = stage.commit()?;
+/// println!("{} chunks written", report.chunks_written);
+/// # Ok::<(), h5strata::Error>(())
+/// ```
+///
+/// A committed stage is gone: writing to it does not compile.
+///
+/// ```compile_fail,E0382
+/// # fn example(mut file: h5strata::VersionedFile) -> Result<(), h5strata::Error> {
+/// let mut stage = file.stage("r1")?;
+/// stage.commit()?;
+/// stage.create_group("late")?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// So does a handle to one of its datasets.
+///
+/// ```compile_fail,E0505
+/// # fn example(mut file: h5strata::VersionedFile) -> Result<(), h5strata::Error> {
+/// let mut stage = file.stage("r1")?;
+/// let mut close = stage.dataset_mut("equity/close")?;
+/// stage.commit()?;
+/// close.resize(&[1])?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Stage<'f> {
+    pub(super) file: &'f mut VersionedFile,
+    pub(super) name: String,
+    pub(super) parent: Option<Version>,
+    pub(super) timestamp: Option<DateTime<Utc>>,
+    pub(super) make_current: bool,
+    pub(super) verify: bool,
+    pub(super) tree: Tree,
+    /// Those of the version itself.
+    pub(super) attributes: AttributeChanges,
+    _guard: StageGuard,
+}
+
+impl<'f> Stage<'f> {
+    pub(super) fn open(
+        file: &'f mut VersionedFile,
+        name: &str,
+        options: &StageOptions,
+    ) -> Result<Self, Error> {
+        let guard = file.begin_stage()?;
+        let fault = |fault| Error::Stage {
+            file: file.inner.path.clone(),
+            version: name.to_owned(),
+            path: String::new(),
+            fault: Box::new(fault),
+        };
+        if name.is_empty()
+            || name == "."
+            || name.contains(['/', '\0'])
+            || name == super::names::FIRST_VERSION
+        {
+            return Err(fault(StageFault::VersionName));
+        }
+        // What a stopped writer has left under the name is no version.
+        if file.has_version(name)? && super::history::is_committed(&file.inner, name)? {
+            return Err(fault(StageFault::VersionExists));
+        }
+        let parent = options.parent_of(file)?;
+        let mut tree = Tree::new();
+        for Entry { path, kind } in parent
+            .iter()
+            .map(Version::entries)
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+        {
+            let kind = match kind {
+                EntryKind::Group => NodeKind::Group,
+                EntryKind::Dataset => NodeKind::Unchanged,
+                EntryKind::Other => NodeKind::Other,
+            };
+            let node =
+                Node { origin: Some(path.clone()), attributes: AttributeChanges::default(), kind };
+            tree.insert(path, node);
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            parent,
+            timestamp: options.timestamp,
+            make_current: options.make_current,
+            verify: options.verify,
+            tree,
+            attributes: AttributeChanges::default(),
+            _guard: guard,
+            file,
+        })
+    }
+
+    /// Name of the version to be.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Name of its parent; `None` for a root.
+    pub fn parent(&self) -> Option<&str> {
+        self.parent.as_ref().map(Version::name)
+    }
+
+    /// The groups and datasets as they are staged, each group followed by what is in it.
+    pub fn entries(&self) -> Vec<Entry> {
+        let kind = |node: &Node| match node.kind {
+            NodeKind::Group => EntryKind::Group,
+            NodeKind::Unchanged | NodeKind::Staged(_) => EntryKind::Dataset,
+            NodeKind::Other => EntryKind::Other,
+        };
+        let mut entries: Vec<Entry> = self
+            .tree
+            .iter()
+            .map(|(path, node)| Entry { path: path.clone(), kind: kind(node) })
+            .collect();
+        entries.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
+        entries
+    }
+
+    /// What is staged at a path.
+    pub fn kind(&self, path: &str) -> Option<EntryKind> {
+        let path = path.trim_matches('/');
+        self.entries_kind(path)
+    }
+
+    fn entries_kind(&self, path: &str) -> Option<EntryKind> {
+        self.tree.get(path).map(|node| match node.kind {
+            NodeKind::Group => EntryKind::Group,
+            NodeKind::Unchanged | NodeKind::Staged(_) => EntryKind::Dataset,
+            NodeKind::Other => EntryKind::Other,
+        })
+    }
+
+    /// Makes a group, and those it lies in.
+    ///
+    /// # Errors
+    /// [`Error::Stage`]: the path is taken or none.
+    pub fn create_group(&mut self, path: &str) -> Result<(), Error> {
+        let path = self.free_path(path)?;
+        self.insert(path, Node::group());
+        Ok(())
+    }
+
+    /// Begins a dataset at a path where there is none; the groups it lies in are made.
+    pub fn create_dataset<'s>(&'s mut self, path: &str) -> DatasetBuilder<'s, 'f> {
+        DatasetBuilder::new(self, path)
+    }
+
+    /// A staged dataset, to be changed and read. Nothing is read of it before it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is none; as [`Version::dataset`].
+    pub fn dataset_mut(&mut self, path: &str) -> Result<StagedDataset<'_>, Error> {
+        let path = path.trim_matches('/');
+        self.stage_content(path)?;
+        StagedDataset::new(self, path)
+    }
+
+    /// Removes a dataset, or a group and all that is in it.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is none.
+    pub fn delete(&mut self, path: &str) -> Result<(), Error> {
+        let path = path.trim_matches('/');
+        self.existing(path)?;
+        for path in subtree(&self.tree, path) {
+            self.tree.remove(&path);
+        }
+        Ok(())
+    }
+
+    /// Gives a dataset, or a group with all that is in it, another path.
+    ///
+    /// Stored chunks belong to a path (format-v4.md, "Tree"), so those of the datasets are stored again under the new one.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is none at `from`, or `to` is taken or lies in `from`.
+    pub fn rename(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        self.copy(from, to)?;
+        self.delete(from)
+    }
+
+    /// Copies a dataset, or a group with all that is in it, attributes and all.
+    ///
+    /// # Errors
+    /// As [`rename`](Self::rename).
+    pub fn copy(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        let from = from.trim_matches('/');
+        self.existing(from)?;
+        let to = self.free_path(to)?;
+        if to.strip_prefix(from).is_some_and(|rest| rest.starts_with('/')) {
+            return Err(self.fault(&to, StageFault::IntoItself { from: from.to_owned() }));
+        }
+        let mut copies = Vec::new();
+        for path in subtree(&self.tree, from) {
+            let target = format!("{to}{}", &path[from.len()..]);
+            copies.push((target.clone(), self.copy_of(&path, &target)?));
+        }
+        for (path, node) in copies {
+            self.insert(path, node);
+        }
+        Ok(())
+    }
+
+    /// A copy of the node at `path`, to be put at `target`.
+    fn copy_of(&self, path: &str, target: &str) -> Result<Node, Error> {
+        let node = self.existing(path)?;
+        let kind = match &node.kind {
+            NodeKind::Group => NodeKind::Group,
+            NodeKind::Other => return Err(self.fault(path, StageFault::NotCarried)),
+            NodeKind::Unchanged => {
+                let content = self.inherited(path, node.origin.as_deref().unwrap_or(path))?;
+                NodeKind::Staged(Box::new(self.elsewhere(content, target)?))
+            }
+            NodeKind::Staged(content) => {
+                NodeKind::Staged(Box::new(self.elsewhere(content.as_ref().clone(), target)?))
+            }
+        };
+        Ok(Node { origin: node.origin.clone(), attributes: node.attributes.clone(), kind })
+    }
+
+    /// Checks that a dataset may be stored at another path.
+    fn elsewhere(&self, content: Content, target: &str) -> Result<Content, Error> {
+        self.check_agrees(target, &content.settings)?;
+        Ok(content)
+    }
+
+    /// Attributes of the object at a path as they are staged; `""` is the version itself.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is none; as [`Version::attributes_of`].
+    pub fn attributes(&self, path: &str) -> Result<Vec<Attribute>, Error> {
+        let path = path.trim_matches('/');
+        let (origin, changes) = match path {
+            // A version does not inherit the attributes of its parent.
+            "" => (None, &self.attributes),
+            _ => {
+                let node = self.existing(path)?;
+                (node.origin.as_deref(), &node.attributes)
+            }
+        };
+        let mut attributes = match (&self.parent, origin) {
+            (Some(parent), Some(origin)) => parent.attributes_of(origin)?,
+            _ => Vec::new(),
+        };
+        attributes
+            .retain(|a| !changes.removed.contains(&a.name) && !changes.set.contains_key(&a.name));
+        attributes.extend(changes.set.values().cloned());
+        attributes.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(attributes)
+    }
+
+    /// Sets an attribute of the object at a path; `""` is the version itself.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is no such object, the name is the format's, or the type cannot be written.
+    pub fn set_attribute(&mut self, path: &str, attribute: Attribute) -> Result<(), Error> {
+        let path = path.trim_matches('/');
+        self.check_attribute(path, &attribute.name)?;
+        commit::check_attribute(&attribute).map_err(|fault| self.fault(path, fault))?;
+        self.changes_of(path)?.set(attribute);
+        Ok(())
+    }
+
+    /// Removes an attribute of the object at a path; `""` is the version itself.
+    ///
+    /// # Errors
+    /// [`Error::Stage`] if there is no such object or attribute.
+    pub fn delete_attribute(&mut self, path: &str, name: &str) -> Result<(), Error> {
+        let path = path.trim_matches('/');
+        if !self.attributes(path)?.iter().any(|attribute| attribute.name == name) {
+            return Err(self.fault(path, StageFault::NoAttribute { name: name.to_owned() }));
+        }
+        self.changes_of(path)?.remove(name);
+        Ok(())
+    }
+
+    /// Writes the version to the file. The handle that the stage was made of then shows it; clones made before, and
+    /// the versions and datasets opened from them, go on showing the file as it was.
+    ///
+    /// # Errors
+    /// [`Error::Stage`], [`Error::Dataset`], [`Error::Library`]: the file then has the versions it had.
+    pub fn commit(self) -> Result<CommitReport, Error> {
+        commit::commit(self)
+    }
+
+    /// Tells of which staged object a fault is.
+    pub(super) fn fault(&self, path: &str, fault: StageFault) -> Error {
+        let (file, version) = (self.file.inner.path.clone(), self.name.clone());
+        Error::Stage { file, version, path: path.to_owned(), fault: Box::new(fault) }
+    }
+
+    fn existing(&self, path: &str) -> Result<&Node, Error> {
+        self.tree.get(path).ok_or_else(|| {
+            let known: Vec<String> = self.tree.keys().cloned().collect();
+            let nearest = super::error::nearest(path, &known);
+            self.fault(path, StageFault::Missing { nearest })
+        })
+    }
+
+    /// A path at which something can be made, without the slashes around it.
+    fn free_path(&self, path: &str) -> Result<String, Error> {
+        let path = path.trim_matches('/');
+        let fault = |fault| Err(self.fault(path, fault));
+        let part_is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
+        if !path.split('/').all(part_is_name) {
+            return fault(StageFault::Name);
+        }
+        let reserved = VERSIONS.rsplit('/').next().unwrap_or_default();
+        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+        if first == reserved {
+            return fault(StageFault::Reserved { name: reserved.to_owned() });
+        }
+        if let Some(name) = rest.split('/').find(|part| [RAW_DATA, HASH_TABLE].contains(part)) {
+            return fault(StageFault::Reserved { name: name.to_owned() });
+        }
+        if self.tree.contains_key(path) {
+            return fault(StageFault::Exists);
+        }
+        for above in parents(path) {
+            if self.tree.get(above).is_some_and(|node| !node.is_group()) {
+                return fault(StageFault::BelowDataset { dataset: above.to_owned() });
+            }
+        }
+        Ok(path.to_owned())
+    }
+
+    /// Puts a node at a free path, and groups above it.
+    fn insert(&mut self, path: String, node: Node) {
+        for above in parents(&path) {
+            self.tree.entry(above.to_owned()).or_insert_with(Node::group);
+        }
+        self.tree.insert(path, node);
+    }
+
+    fn changes_of(&mut self, path: &str) -> Result<&mut AttributeChanges, Error> {
+        if path.is_empty() {
+            return Ok(&mut self.attributes);
+        }
+        self.existing(path)?;
+        let missing = self.fault(path, StageFault::Missing { nearest: None });
+        self.tree.get_mut(path).map(|node| &mut node.attributes).ok_or(missing)
+    }
+
+    fn check_attribute(&self, path: &str, name: &str) -> Result<(), Error> {
+        let is_dataset = self.entries_kind(path) == Some(EntryKind::Dataset);
+        let reserved: &[&str] = match path {
+            "" => &super::names::VERSION_ATTRIBUTES,
+            _ if is_dataset => &DATASET_ATTRIBUTES,
+            _ => &[],
+        };
+        if reserved.contains(&name) {
+            return Err(self.fault(path, StageFault::ReservedAttribute { name: name.to_owned() }));
+        }
+        if name.is_empty() || name.contains('\0') {
+            return Err(self.fault(path, StageFault::AttributeName { name: name.to_owned() }));
+        }
+        Ok(())
+    }
+
+    /// Makes the dataset at a path one with values of its own.
+    fn stage_content(&mut self, path: &str) -> Result<(), Error> {
+        let node = self.existing(path)?;
+        let origin = match &node.kind {
+            NodeKind::Staged(_) => return Ok(()),
+            NodeKind::Unchanged => node.origin.clone().unwrap_or_else(|| path.to_owned()),
+            NodeKind::Group | NodeKind::Other => {
+                return Err(self.fault(path, StageFault::NoDataset));
+            }
+        };
+        let content = self.inherited(path, &origin)?;
+        if let Some(node) = self.tree.get_mut(path) {
+            node.kind = NodeKind::Staged(Box::new(content));
+        }
+        Ok(())
+    }
+
+    /// The dataset of the parent version at `origin`, to be changed.
+    fn inherited(&self, path: &str, origin: &str) -> Result<Content, Error> {
+        let Some(parent) = &self.parent else {
+            return Err(self.fault(path, StageFault::Missing { nearest: None }));
+        };
+        Content::inherited(parent.dataset(origin)?).map_err(|fault| self.fault(path, fault))
+    }
+
+    /// Checks that a dataset agrees with what older versions have stored at its path.
+    fn check_agrees(&self, path: &str, settings: &Settings) -> Result<(), Error> {
+        match self.stored_settings(path)? {
+            Some(stored) => settings.check_agrees(&stored).map_err(|fault| self.fault(path, fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// The settings of the stored chunks at a path that some version has used.
+    fn stored_settings(&self, path: &str) -> Result<Option<Settings>, Error> {
+        let inner: &Arc<FileInner> = &self.file.inner;
+        if !commit::has_storage(inner, path)? {
+            return Ok(None);
+        }
+        let storage = inner.storage(&super::names::raw_data_path(path));
+        let storage = storage.map_err(|fault| self.dataset_error(path, fault))?;
+        Ok(Some(Settings::of(&storage)))
+    }
+
+    pub(super) fn dataset_error(&self, path: &str, fault: super::error::DatasetFault) -> Error {
+        Error::Dataset {
+            file: self.file.inner.path.clone(),
+            version: self.name.clone(),
+            dataset: path.to_owned(),
+            fault: Box::new(fault),
+        }
+    }
+}
