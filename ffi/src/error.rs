@@ -46,6 +46,12 @@ pub enum Error {
         /// Bytes given.
         found: usize,
     },
+    /// The file is open for reading only.
+    #[error("{call}: the file is open for reading only")]
+    ReadOnly {
+        /// The C function that would write.
+        call: &'static str,
+    },
     /// There is not one value for each element.
     #[error("{what}: {found} values given, needed are {expected}")]
     Count {

@@ -10,11 +10,11 @@ use hdf5_sys::h5f::{
     H5F_ACC_EXCL, H5F_ACC_RDONLY, H5F_ACC_RDWR, H5F_scope_t, H5Fget_access_plist,
     H5Fget_create_plist,
 };
-use hdf5_sys::h5i::hid_t;
+use hdf5_sys::h5i::{H5Iget_file_id, hid_t};
 use hdf5_sys::h5p::{H5P_DEFAULT, H5Pget_driver};
 
 use crate::error::{Error, check, check_truth};
-use crate::id::{File, FileAccess, FileCreation, Id};
+use crate::id::{File, FileAccess, FileCreation, Id, Kind};
 use crate::lock::Lock;
 use crate::text::c_bytes;
 
@@ -90,6 +90,24 @@ pub fn flush(lock: &Lock, file: &File) -> Result<(), Error> {
     // SAFETY: the lock is held; `file` is live.
     let status = unsafe { hdf5_sys::h5f::H5Fflush(file.raw(), H5F_scope_t::H5F_SCOPE_LOCAL) };
     check(lock, "H5Fflush", status).map(|_| ())
+}
+
+/// Refuses to write through an id whose file is open for reading only.
+///
+/// libhdf5 refuses as well, but 1.10.8 then crashes when the process ends, after `H5Ocopy` and
+/// `H5Dwrite_chunk`.
+pub(crate) fn check_writable<K: Kind>(
+    lock: &Lock,
+    call: &'static str,
+    id: &Id<K>,
+) -> Result<(), Error> {
+    // SAFETY: the lock is held; `id` is live; the id returned is fresh or negative.
+    let file: File = unsafe { Id::from_call(lock, "H5Iget_file_id", H5Iget_file_id(id.raw())) }?;
+    let mut intent = 0;
+    // SAFETY: the lock is held; `file` is live, `intent` a live integer.
+    let status = unsafe { hdf5_sys::h5f::H5Fget_intent(file.raw(), &mut intent) };
+    check(lock, "H5Fget_intent", status)?;
+    if intent & H5F_ACC_RDWR == 0 { Err(Error::ReadOnly { call }) } else { Ok(()) }
 }
 
 /// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5

@@ -3,10 +3,10 @@
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::Error;
-use crate::h5p;
 use crate::id::{Container, Group, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
+use crate::{h5f, h5p};
 
 /// Opens the group at `path`, seen from `at` (`H5Gopen2`).
 ///
@@ -25,8 +25,9 @@ pub fn open<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Group, 
 ///
 /// # Errors
 /// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken;
-/// [`Error::InteriorNul`].
+/// [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn create<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Group, Error> {
+    h5f::check_writable(lock, "H5Gcreate2", at)?;
     let (path, links) = (c_string(path)?, h5p::link_creation_with_parents(lock)?);
     // SAFETY: the lock is held; the ids are live, `path` ends in a zero byte.
     let id = unsafe {

@@ -9,11 +9,10 @@ use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS, H5Ocopy};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
-use crate::h5p;
 use crate::id::{Container, Id};
 use crate::lock::Lock;
-use crate::sys;
 use crate::text::c_string;
+use crate::{h5f, h5p, sys};
 
 /// What kind of object a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,7 +92,7 @@ pub fn address<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<u64,
 ///
 /// # Errors
 /// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken; also when there is no
-/// such object; [`Error::InteriorNul`].
+/// such object; [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn copy<F: Container, T: Container>(
     lock: &Lock,
     from_at: &Id<F>,
@@ -101,6 +100,7 @@ pub fn copy<F: Container, T: Container>(
     to_at: &Id<T>,
     to_path: &str,
 ) -> Result<(), Error> {
+    h5f::check_writable(lock, "H5Ocopy", to_at)?;
     let (from_path, to_path) = (c_string(from_path)?, c_string(to_path)?);
     let links = h5p::link_creation_with_parents(lock)?;
     // SAFETY: the lock is held; the ids are live, both paths end in a zero byte.

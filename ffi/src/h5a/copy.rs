@@ -19,8 +19,8 @@ use crate::{h5s, h5t};
 /// somewhere else.
 ///
 /// # Errors
-/// [`Error::Call`] also when there is no such object or attribute, and in a file that is open for
-/// reading only; [`Error::InteriorNul`]; [`Error::Limit`] and [`Error::Memory`] for more than fits.
+/// [`Error::Call`] also when there is no such object or attribute; [`Error::ReadOnly`];
+/// [`Error::InteriorNul`]; [`Error::Limit`] and [`Error::Memory`] for more than fits.
 pub fn copy<F: Container, T: Container>(
     lock: &Lock,
     from_at: &Id<F>,

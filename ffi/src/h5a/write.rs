@@ -10,7 +10,7 @@ use crate::lock::Lock;
 use crate::memory::total;
 use crate::strings::StringPointers;
 use crate::text::c_string;
-use crate::{h5p, h5s, h5t};
+use crate::{h5f, h5p, h5s, h5t};
 
 /// Writes an attribute of the object at `path`, seen from `at`, in place of one that has the name
 /// (`H5Acreate_by_name`, `H5Awrite`).
@@ -21,8 +21,8 @@ use crate::{h5p, h5s, h5t};
 /// # Errors
 /// [`Error::PointersInType`]: for strings of variable length there is [`write_variable_strings`];
 /// [`Error::BufferLength`] unless `bytes` are those of the elements; [`Error::Rank`] for too many
-/// axes; [`Error::InteriorNul`]; with these the attribute stays as it was. [`Error::Call`] also when
-/// there is no such object, for more than 64 KiB, and in a file that is open for reading only.
+/// axes; [`Error::InteriorNul`]; [`Error::ReadOnly`]; with these the attribute stays as it was.
+/// [`Error::Call`] also when there is no such object and for more than 64 KiB.
 pub fn write<C: Container>(
     lock: &Lock,
     at: &Id<C>,
@@ -74,9 +74,10 @@ pub fn write_variable_strings<C: Container, S: AsRef<[u8]>>(
 /// Deletes an attribute of the object at `path`, seen from `at` (`H5Adelete_by_name`).
 ///
 /// # Errors
-/// [`Error::Call`] when there is no such object or attribute, and in a file that is open for reading
-/// only; [`Error::InteriorNul`].
+/// [`Error::Call`] when there is no such object or attribute; [`Error::ReadOnly`];
+/// [`Error::InteriorNul`].
 pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str, name: &str) -> Result<(), Error> {
+    h5f::check_writable(lock, "H5Adelete_by_name", at)?;
     let (path, name) = (c_string(path)?, c_string(name)?);
     // SAFETY: the lock is held; `at` is live, both names end in a zero byte.
     let status = unsafe { H5Adelete_by_name(at.raw(), path.as_ptr(), name.as_ptr(), H5P_DEFAULT) };
@@ -100,6 +101,7 @@ pub(super) fn replace<C: Container>(
     datatype: &Datatype,
     space: &Dataspace,
 ) -> Result<Attribute, Error> {
+    h5f::check_writable(lock, "H5Acreate_by_name", at)?;
     if exists(lock, at, path, name)? {
         delete(lock, at, path, name)?;
     }

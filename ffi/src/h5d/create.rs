@@ -5,10 +5,10 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 
 use super::Dataset;
 use crate::error::{Error, check};
-use crate::h5p;
 use crate::id::{Container, DatasetCreation, Dataspace, Datatype, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
+use crate::{h5f, h5p};
 
 /// Creates a dataset at `path`, seen from `at`, and the groups on the way that are missing
 /// (`H5Dcreate2`).
@@ -18,7 +18,7 @@ use crate::text::c_string;
 /// # Errors
 /// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken,
 /// [`crate::error::Minor::NotFound`] also when a filter that is not optional is not available;
-/// [`Error::InteriorNul`].
+/// [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn create<C: Container>(
     lock: &Lock,
     at: &Id<C>,
@@ -27,6 +27,7 @@ pub fn create<C: Container>(
     space: &Dataspace,
     creation: &DatasetCreation,
 ) -> Result<Dataset, Error> {
+    h5f::check_writable(lock, "H5Dcreate2", at)?;
     let (path, links) = (c_string(path)?, h5p::link_creation_with_parents(lock)?);
     // SAFETY: the lock is held; all ids are live, `path` ends in a zero byte.
     let id = unsafe {
@@ -48,9 +49,10 @@ pub fn create<C: Container>(
 /// smaller extent are gone.
 ///
 /// # Errors
-/// [`Error::Rank`]; [`Error::Call`] for other layouts and beyond the maximum.
+/// [`Error::Rank`]; [`Error::ReadOnly`]; [`Error::Call`] for other layouts and beyond the maximum.
 pub fn set_extent(lock: &Lock, dataset: &Dataset, dims: &[u64]) -> Result<(), Error> {
     dataset.check_rank("H5Dset_extent", dims)?;
+    h5f::check_writable(lock, "H5Dset_extent", &dataset.id)?;
     // SAFETY: the lock is held; `dataset` is live, `dims` has a number an axis.
     let status = unsafe { H5Dset_extent(dataset.id.raw(), dims.as_ptr()) };
     check(lock, "H5Dset_extent", status).map(|_| ())

@@ -7,11 +7,11 @@ use super::read::select;
 use super::{Dataset, datatype, space};
 use crate::error::{Error, check};
 use crate::h5s::{self, Hyperslab};
-use crate::h5t;
 use crate::id::{Dataspace, Datatype};
 use crate::lock::Lock;
 use crate::memory::total;
 use crate::strings::StringPointers;
+use crate::{h5f, h5t};
 
 /// Writes a hyperslab, or everything, from `bytes`: elements of `memory_type`, densely and in C
 /// order (`H5Dwrite`).
@@ -19,8 +19,8 @@ use crate::strings::StringPointers;
 /// # Errors
 /// [`Error::PointersInType`] when elements of `memory_type` hold pointers: for strings of variable
 /// length there is [`write_variable_strings`]; [`Error::BufferLength`] unless `bytes` are those of
-/// the selected elements; [`Error::Rank`]; [`Error::Call`] also for a selection out of bounds and in
-/// a file that is open for reading only.
+/// the selected elements; [`Error::Rank`]; [`Error::ReadOnly`]; [`Error::Call`] also for a selection
+/// out of bounds.
 pub fn write(
     lock: &Lock,
     dataset: &Dataset,
@@ -47,8 +47,8 @@ pub fn write(
 ///
 /// # Errors
 /// [`Error::TypeClass`] for other types; [`Error::InteriorNul`]; [`Error::Count`] unless there is a
-/// string for each selected element; [`Error::Memory`]; [`Error::Rank`]; [`Error::Call`] also for a
-/// selection out of bounds and in a file that is open for reading only.
+/// string for each selected element; [`Error::Memory`]; [`Error::Rank`]; [`Error::ReadOnly`];
+/// [`Error::Call`] also for a selection out of bounds.
 pub fn write_variable_strings<S: AsRef<[u8]>>(
     lock: &Lock,
     dataset: &Dataset,
@@ -78,6 +78,7 @@ unsafe fn write_elements(
     points: u64,
     elements: *const u8,
 ) -> Result<(), Error> {
+    h5f::check_writable(lock, "H5Dwrite", &dataset.id)?;
     if points == 0 {
         return Ok(());
     }
@@ -106,9 +107,8 @@ unsafe fn write_elements(
 /// bytes as a chunk in memory, is up to the caller.
 ///
 /// # Errors
-/// [`Error::Rank`]; [`Error::OutOfBounds`]; [`Error::Call`] for no bytes, 2^32 bytes and more, an
-/// offset that is not the start of a chunk, other layouts, and in a file that is open for reading
-/// only.
+/// [`Error::Rank`]; [`Error::OutOfBounds`]; [`Error::ReadOnly`]; [`Error::Call`] for no bytes, 2^32
+/// bytes and more, an offset that is not the start of a chunk, and other layouts.
 pub fn write_chunk(
     lock: &Lock,
     dataset: &Dataset,
@@ -118,6 +118,7 @@ pub fn write_chunk(
 ) -> Result<(), Error> {
     let what = "H5Dwrite_chunk";
     dataset.check_rank(what, offset)?;
+    h5f::check_writable(lock, what, &dataset.id)?;
     // libhdf5 up to 2.2 takes an offset just beyond the extent (H5D__chunk_get_offset_copy), for which the
     // index of a dataset that cannot grow has no place.
     let extent = h5s::extent(lock, &space(lock, dataset)?)?;

@@ -2,9 +2,9 @@
 
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5t::{
-    H5T_C_S1, H5T_IEEE_F64LE, H5T_STD_B8LE, H5T_STD_I8LE, H5T_STD_U8LE, H5T_VARIABLE, H5T_class_t,
-    H5T_cset_t, H5T_norm_t, H5T_order_t, H5T_str_t, H5Tarray_create2, H5Tcopy, H5Tcreate,
-    H5Tenum_create, H5Tenum_insert, H5Tinsert, H5Tset_cset, H5Tset_ebias, H5Tset_fields,
+    H5T_C_S1, H5T_IEEE_F64LE, H5T_STD_B8LE, H5T_STD_I8LE, H5T_STD_U8LE, H5T_VARIABLE, H5T_VAX_F64,
+    H5T_class_t, H5T_cset_t, H5T_norm_t, H5T_order_t, H5T_str_t, H5Tarray_create2, H5Tcopy,
+    H5Tcreate, H5Tenum_create, H5Tenum_insert, H5Tinsert, H5Tset_cset, H5Tset_ebias, H5Tset_fields,
     H5Tset_norm, H5Tset_offset, H5Tset_order, H5Tset_precision, H5Tset_size, H5Tset_strpad,
     H5Tset_tag,
 };
@@ -139,7 +139,12 @@ fn bits(
 /// A floating point number of any layout.
 fn floating_point(lock: &Lock, size: usize, float: &Float) -> Result<Datatype, Error> {
     check_bits(size, float.precision, float.offset)?;
-    let datatype = copy_of(lock, *H5T_IEEE_F64LE)?;
+    check_bits(size, 1, float.sign_position)?;
+    check_bits(size, float.exponent_size, float.exponent_position)?;
+    check_bits(size, float.mantissa_size, float.mantissa_position)?;
+    // Only the library's own VAX types are of the version of the format that has that byte order.
+    let model = if float.order == ByteOrder::Vax { *H5T_VAX_F64 } else { *H5T_IEEE_F64LE };
+    let datatype = copy_of(lock, model)?;
     // libhdf5 checks the parts against the bits there are at the time, so there have to be enough
     // for the parts of the model and for those asked for, until these are set.
     let wide = size.max(8).checked_mul(16).ok_or(Error::NoSuchType { what: "its size" })?;

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
-mod fresh;
+pub(crate) mod fresh;
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,6 @@ use h5strata_ffi::{Lock, h5f, lock};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::{h5a, h5d, h5f as sys_h5f, h5g, h5l, h5p, h5s, h5t};
 use tempfile::TempDir;
-
-pub(crate) use self::fresh::{Fresh, bytes, i32_type, variable_strings};
 
 /// A file being written, in a directory of its own that goes with it.
 pub(crate) struct Writer {
