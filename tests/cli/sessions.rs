@@ -42,20 +42,33 @@ fn section(command: &str) -> Result<String, Box<dyn std::error::Error>> {
         0 => String::new(),
         code => format!("[{code}]\n"),
     };
+    let (out, err) = (run.text(), &run.stderr);
+    let lines = out.lines().chain(err.lines());
+    let before = std::iter::once("").chain(lines.clone());
     let printed: String =
-        run.text().lines().chain(run.stderr.lines()).map(|line| masked(line) + "\n").collect();
+        lines.zip(before).map(|(line, before)| masked(line, before) + "\n").collect();
     Ok(format!("{PROMPT}{command}\n{printed}{code}\n"))
 }
 
-/// A line without what depends on the libhdf5 that made or reads the file.
-fn masked(line: &str) -> String {
-    for name in ["size ", "libhdf5 ", "  \"size\": ", "  \"libhdf5\": "] {
-        if let Some(rest) = line.strip_prefix(name) {
-            let blanks = rest.len() - rest.trim_start().len();
-            return format!("{name}{}...", &rest[..blanks]);
+/// A line without the numbers that depend on the libhdf5 that made or reads the file: its version, and the size of a file,
+/// which stands below the file's path.
+fn masked(line: &str, before: &str) -> String {
+    let is_below_path = before.trim_end_matches(['"', ',']).ends_with(".h5");
+    let mut names: &[&str] = &["libhdf5 ", "  \"libhdf5\": "];
+    if is_below_path {
+        names = &["size ", "  \"size\": "];
+    }
+    let rest = names.iter().find_map(|name| line.strip_prefix(*name));
+    let Some(rest) = rest else { return line.to_owned() };
+    let mut masked = line[..line.len() - rest.len()].to_owned();
+    for character in rest.chars() {
+        if !character.is_ascii_digit() && character != '.' {
+            masked.push(character);
+        } else if !masked.ends_with("...") {
+            masked.push_str("...");
         }
     }
-    line.to_owned()
+    masked
 }
 
 /// The first lines that differ.
