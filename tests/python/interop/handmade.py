@@ -3,6 +3,7 @@
 The result has the package's layout: `raw_data` and `hash_table` for each dataset, and a virtual dataset a version.
 """
 
+import datetime
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ import numpy as np
 from h5py import h5d, h5p, h5s, h5t
 
 from .oracle import FIRST_VERSION
-from .package import START, TIMESTAMP_FORMAT, moment
+from .package import START, TIMESTAMP_FORMAT, create_file, moment
 
 HASH_ROW = np.dtype([("hash", "u1", (32,)), ("shape", "i8", (2,))])
 STRING = h5py.string_dtype()
@@ -27,10 +28,10 @@ Mapped = tuple[h5s.SpaceID, bytes, bytes, h5s.SpaceID]
 
 
 class Handmade:
-    """A versioned file under construction; use it as a context manager."""
+    """A versioned file under construction, made as `create_file` says; use it as a context manager."""
 
     def __init__(self, path: Path, data_version: int | None = 4, **options: Any) -> None:
-        self.file = h5py.File(path, "w", **options)
+        self.file = create_file(path, **options)
         self.versions = self.file.create_group("_version_data/versions")
         self.versions.create_group(FIRST_VERSION).attrs["timestamp"] = START.strftime(TIMESTAMP_FORMAT)
         self.versions.attrs["current_version"] = FIRST_VERSION
@@ -105,12 +106,13 @@ class Handmade:
         table[rows] = (np.frombuffer(sha, dtype="u1"), (start, start + shape[0]))
         table.attrs["largest_index"] = rows + 1
 
-    def version(self, name: str, parent: str | None = None) -> h5py.Group:
+    def version(self, name: str, parent: str | None = None, timestamp: datetime.datetime | None = None) -> h5py.Group:
         """Add a committed version without datasets and make it current; `parent` defaults to the current one."""
         group = self.versions.create_group(name)
         group.attrs["prev_version"] = self.versions.attrs["current_version"] if parent is None else parent
         group.attrs["committed"] = True
-        group.attrs["timestamp"] = moment(len(self.versions) - 1).strftime(TIMESTAMP_FORMAT)
+        timestamp = timestamp or moment(len(self.versions) - 1)
+        group.attrs["timestamp"] = timestamp.strftime(TIMESTAMP_FORMAT)
         self.versions.attrs["current_version"] = name
         return group
 

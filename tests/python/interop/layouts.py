@@ -8,6 +8,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from .handmade import Handmade, grid
 from .package import Writer
 from .registry import file
 
@@ -47,6 +48,23 @@ file("userblock-2048-latest")(partial(panel, userblock_size=2048, libver="latest
 file("paged")(partial(panel, fs_strategy="page", fs_page_size=4096))
 file("paged-latest")(partial(panel, fs_strategy="page", fs_page_size=512, fs_persist=True, libver="latest"))
 file("tracked-order")(partial(panel, track_order=True))
+
+
+# Addresses and lengths that are not 8 bytes: CramBL/hdf5-pure #546.
+for widths in ((4, 4), (4, 8), (8, 4)):
+    set_widths = partial(lambda widths, made: made.set_sizes(*widths), widths)
+    file(f"widths-{widths[0]}-{widths[1]}")(partial(panel, creation=set_widths))
+
+
+@file("deep-chunk-index-handmade")
+def deep_chunk_index(path: Path) -> None:
+    """A version 1 B-tree of two levels over more than 512 chunks, few enough to read a thousand damaged copies."""
+    with Handmade(path) as made:
+        made.create("data", "<i4", (1, 2), fill=-9)
+        rng = np.random.default_rng(5)
+        stored = [made.append("data", rng.integers(0, 10**9, (1, 2), "<i4")) for _ in range(600)]
+        made.version("r0")
+        made.link("r0", "data", (30, 40), dict(zip(grid((30, 40), (1, 2)), stored, strict=True)))
 
 
 def many_attributes(path: Path, **options: Any) -> None:

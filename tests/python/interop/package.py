@@ -1,12 +1,13 @@
 """Files written by versioned-hdf5, with fixed timestamps so that two runs give the same versions."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import h5py
+from h5py import h5f, h5p
 from versioned_hdf5 import VersionedHDF5File
 
 TIMESTAMP_FORMAT = "%Y-%m-%d %H:%M:%S.%f%z"
@@ -18,11 +19,22 @@ def moment(number: int) -> datetime.datetime:
     return START + datetime.timedelta(days=number, microseconds=number)
 
 
+def create_file(path: Path, creation: Callable[[h5p.PropFCID], object] | None = None, **options: Any) -> h5py.File:
+    """A new file; `creation` sets what only the file's creation property list can say, without other options."""
+    if creation is None:
+        return h5py.File(path, "w", **options)
+    if options:
+        raise ValueError(f"{options} beside a creation property list")
+    properties = h5p.create(h5p.FILE_CREATE)
+    creation(properties)
+    return h5py.File(h5f.create(bytes(path), h5f.ACC_TRUNC, properties))
+
+
 class Writer:
-    """A file that versioned-hdf5 writes; use it as a context manager."""
+    """A file that versioned-hdf5 writes, made as `create_file` says; use it as a context manager."""
 
     def __init__(self, path: Path, **options: Any) -> None:
-        self.file = h5py.File(path, "w", **options)
+        self.file = create_file(path, **options)
         self.versioned = VersionedHDF5File(self.file)
 
     def __enter__(self) -> "Writer":
