@@ -8,6 +8,8 @@
     reason = "a test fails by a panic, and its numbers are small"
 )]
 
+use std::collections::HashMap;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use h5strata::store::{EntryKind, parse_time};
 use h5strata::{Error, VersionedFile};
@@ -15,7 +17,7 @@ use h5strata::{Error, VersionedFile};
 mod support;
 
 use support::made;
-use support::values::Values;
+use support::values::{Numbers, Values};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -51,6 +53,39 @@ fn a_time_means_the_latest_version_at_or_before_it() -> Outcome {
     let expected = after_start(1000)?;
     assert!(matches!(error, Error::BeforeFirst { first, .. } if first == expected), "{error}");
     assert!(error.to_string().contains("timestamps.h5"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_thousand_look_ups_among_a_thousand_versions_walk_the_history_once() -> Outcome {
+    let made = made::file("thousand-versions-handmade")?;
+    let rows = made.metadata()?.versions;
+    let children: HashMap<_, _> =
+        rows.iter().filter_map(|row| Some((row.parent.as_deref()?, row))).collect();
+    // In the order of commits: the one without a parent, its child and so on.
+    let mut commits: Vec<_> = rows.iter().filter(|row| row.parent.is_none()).collect();
+    while let Some(child) = commits.last().and_then(|row| children.get(row.version.as_str())) {
+        commits.push(child);
+    }
+    let times: Vec<_> = commits.iter().map(|row| parse_time(&row.timestamp).unwrap()).collect();
+    let (first, last) = (times[0], times[times.len() - 1]);
+    assert_eq!(commits.len(), 1_000);
+
+    let file = VersionedFile::open(&made.path)?;
+    file.versions()?;
+    let before = file.io_counts();
+    let mut numbers = Numbers(28);
+    for _ in 0..1_000 {
+        let milliseconds = numbers.below((last - first).num_milliseconds() as u64 + 4_000) as i64;
+        let time = first + TimeDelta::milliseconds(milliseconds - 2_000);
+        match (file.at(time), times.iter().rposition(|stamp| *stamp <= time)) {
+            (Ok(found), Some(expected)) => assert_eq!(found.name(), commits[expected].version),
+            (Err(Error::BeforeFirst { .. }), None) => {}
+            other => panic!("{time}: {other:?}"),
+        }
+    }
+    // Parents and times are strings in the file: none is read again.
+    assert_eq!(file.io_counts(), before);
     Ok(())
 }
 

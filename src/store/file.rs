@@ -533,10 +533,10 @@ impl VersionedFile {
     /// # Errors
     /// [`Error::BeforeFirst`], [`Error::NoVersions`], else as [`versions`](Self::versions).
     pub fn at(&self, time: DateTime<Utc>) -> Result<Version, Error> {
-        let versions = self.versions()?;
-        let after = versions.partition_point(|version| version.timestamp <= time);
+        let history = self.history()?;
         let file = self.inner.path.clone();
-        match (after.checked_sub(1).and_then(|at| versions.get(at)), versions.first()) {
+        let found = history.latest(|version| version.timestamp <= time);
+        match (found, history.versions().first()) {
             (Some(found), _) => self.version(&found.name),
             (None, Some(first)) => Err(Error::BeforeFirst { file, time, first: first.timestamp }),
             (None, None) => Err(Error::NoVersions { file }),

@@ -55,6 +55,14 @@ impl History {
         &self.versions
     }
 
+    /// The last version that is in time, as all versions before it are: found by asking about a logarithm of them.
+    pub(super) fn latest(
+        &self,
+        is_in_time: impl FnMut(&VersionInfo) -> bool,
+    ) -> Option<&VersionInfo> {
+        self.versions.get(self.versions.partition_point(is_in_time).checked_sub(1)?)
+    }
+
     pub(super) fn children(&self, parent: &str) -> Vec<&str> {
         let is_child = |version: &&VersionInfo| version.parent.as_deref() == Some(parent);
         self.versions.iter().filter(is_child).map(|version| version.name.as_str()).collect()
@@ -131,4 +139,36 @@ pub(super) fn timestamp(file: &FileInner, version: &str) -> Result<DateTime<Utc>
         .text_attribute(version, TIMESTAMP)?
         .ok_or_else(|| file.format(&object, FormatFault::MissingAttribute { name: TIMESTAMP }))?;
     parse_stored(&text).ok_or_else(|| file.format(&object, FormatFault::Timestamp { text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::TimeDelta;
+
+    use super::*;
+
+    #[test]
+    fn a_look_up_asks_about_a_logarithm_of_the_versions() {
+        // Three versions a second.
+        let version = |number: i64| VersionInfo {
+            name: number.to_string(),
+            parent: None,
+            timestamp: DateTime::UNIX_EPOCH + TimeDelta::seconds(number / 3),
+        };
+        for count in [0, 1, 2, 3, 1_000] {
+            let history = History { versions: (0..count).map(version).collect() };
+            let most = count.checked_ilog2().map_or(0, |log| log + 2);
+            for millisecond in (-1_000..count * 1_000 / 3 + 2_000).step_by(500) {
+                let time = DateTime::UNIX_EPOCH + TimeDelta::milliseconds(millisecond);
+                let mut asked = 0;
+                let found = history.latest(|version| {
+                    asked += 1;
+                    version.timestamp <= time
+                });
+                let expected = history.versions.iter().rfind(|version| version.timestamp <= time);
+                assert_eq!(found, expected, "{count} versions, {millisecond} ms");
+                assert!(asked <= most, "{asked} of {count} versions asked about");
+            }
+        }
+    }
 }

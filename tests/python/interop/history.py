@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from .handmade import Handmade
 from .package import START, Writer
 from .registry import file
 
@@ -138,6 +139,26 @@ def timestamps(path: Path) -> None:
                 if number == 0:
                     group.create_dataset("data", data=np.zeros(3, "i4"), chunks=(2,))
                 group["data"][number] = number + 1
+
+
+@file("thousand-versions-handmade")
+def thousand_versions(path: Path) -> None:
+    """deshaw/versioned-hdf5 #89, #512: a coarse clock gives runs of up to 20 versions one time.
+
+    Names are in no order, so that only the chain of parents tells which of one time came last.
+    """
+    rng = np.random.default_rng(28)
+    moment = START
+    with Handmade(path) as made:
+        made.create("small", "<i4", (4,))
+        stored = [made.append("small", np.arange(4, dtype="<i4") + number) for number in range(10)]
+        for number in rng.permutation(1000):
+            if rng.random() < 0.3:
+                moment += datetime.timedelta(seconds=int(rng.integers(1, 5)))
+            name = f"v{number:03}"
+            made.version(name, timestamp=moment)
+            if number % 10 == 0:
+                made.link(name, "small", (4,), {(0,): stored[number // 100]})
 
 
 @file("old-data-version")
