@@ -83,7 +83,10 @@ pub(crate) struct DatasetRow {
     pub(crate) dtype: String,
     pub(crate) chunks: Vec<u64>,
     pub(crate) filters: Vec<FilterRow>,
+    /// Chunks that are mapped.
     pub(crate) stored_chunks: u64,
+    /// Those of them whose raw chunk has a place in the file.
+    pub(crate) written_chunks: u64,
     pub(crate) total_chunks: u64,
     pub(crate) attributes: Vec<AttributeRow>,
 }

@@ -108,6 +108,8 @@ def dataset_metadata(file: h5py.File, version: str, path: str) -> Row:
     raw_data = file[f"{dataset.attrs['raw_data']}"]
     chunks = tuple(int(n) for n in dataset.attrs["chunks"])
     pipeline = raw_data.id.get_create_plist()
+    sources = dataset.virtual_sources() if dataset.is_virtual else []
+    written = written_chunks(raw_data)
     total = math.prod(-(-extent // chunk) for extent, chunk in zip(dataset.shape, chunks, strict=True))
     return {
         "version": version,
@@ -119,10 +121,18 @@ def dataset_metadata(file: h5py.File, version: str, path: str) -> Row:
             {"id": number, "flags": flags, "values": list(values)}
             for number, flags, values, _ in map(pipeline.get_filter, range(pipeline.get_nfilters()))
         ],
-        "stored_chunks": len(dataset.virtual_sources()) if dataset.is_virtual else 0,
+        "stored_chunks": len(sources),
+        "written_chunks": sum(source.src_space.get_select_bounds()[0][0] // chunks[0] in written for source in sources),
         "total_chunks": total,
         "attributes": attributes(dataset, INTERNAL_ATTRIBUTES),
     }
+
+
+def written_chunks(raw_data: h5py.Dataset) -> set[int]:
+    """Numbers of the raw chunks that have a place in the file."""
+    numbers: set[int] = set()
+    raw_data.id.chunk_iter(lambda chunk: numbers.add(chunk.chunk_offset[0] // raw_data.chunks[0]))
+    return numbers
 
 
 def attributes(item: h5py.Group | h5py.Dataset, internal: set[str]) -> list[Row]:
