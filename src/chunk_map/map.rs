@@ -31,7 +31,10 @@ impl ChunkMap {
             None => Entries::Sparse(pairs),
             // The usual case, every chunk stored: the positions are the chunks.
             Some(chunks) if chunks == pairs.len() => {
-                Entries::Dense(pairs.into_iter().map(|(_, raw)| raw).collect())
+                let mut dense: Vec<u64> = pairs.into_iter().map(|(_, raw)| raw).collect();
+                // Collected in the memory of the pairs, which is twice as large.
+                dense.shrink_to_fit();
+                Entries::Dense(dense)
             }
             Some(chunks) => {
                 let mut dense = vec![NOT_STORED; chunks];

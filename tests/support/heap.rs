@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts what passes through it to the system's allocator. Memory that C code allocates is not seen.
+/// Counts what passes through it to the system's allocator. Memory that C code allocates is seen by `held` alone.
 pub(crate) struct CountingHeap;
 
 thread_local! {
@@ -28,6 +28,18 @@ impl CountingHeap {
         MOST.store(before, Ordering::SeqCst);
         let outcome = work();
         (outcome, MOST.load(Ordering::SeqCst) - before)
+    }
+
+    /// Bytes that the process holds now; with glibc those of C code as well.
+    pub(crate) fn held() -> usize {
+        #[cfg(all(target_os = "linux", target_env = "gnu"))]
+        {
+            // SAFETY: it has no preconditions.
+            let counted = unsafe { libc::mallinfo2() };
+            counted.uordblks + counted.hblkhd
+        }
+        #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+        HELD.load(Ordering::SeqCst)
     }
 
     fn grown(bytes: usize) {
