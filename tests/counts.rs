@@ -20,7 +20,7 @@ mod support;
 
 use heap::CountingHeap;
 use support::made;
-use support::values::Numbers;
+use support::values::{Numbers, Values};
 
 #[global_allocator]
 static HEAP: CountingHeap = CountingHeap;
@@ -105,6 +105,77 @@ fn many_single_reads_decode_the_list_once() -> Outcome {
     });
     // Some hundred look-ups, the list, and a read an element.
     assert!(counts.preads <= 4_000 && counts.bytes <= 4 << 20, "{counts:?}");
+    Ok(())
+}
+
+/// Calls and bytes of all reads of this thread so far, those of libhdf5 among them (proc(5), "io").
+#[cfg(target_os = "linux")]
+fn reads_of_thread() -> (u64, u64) {
+    let said = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    let field = |name| said.lines().find_map(|line| line.strip_prefix(name)).unwrap().trim();
+    (field("syscr:").parse().unwrap(), field("rchar:").parse().unwrap())
+}
+
+/// A small dataset beside thousands of chunks, and in one of a thousand versions.
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_a_file_for_a_small_dataset_costs_the_same_each_time_however_much_else_there_is()
+-> Outcome {
+    for (name, version) in [("tall-and-flat", "r1"), ("thousand-versions-handmade", "v500")] {
+        for _ in 0..50 {
+            let (calls_before, bytes_before) = reads_of_thread();
+            let file = open(name, RawPath::Auto)?;
+            let dataset = file.version(version)?.dataset("small")?;
+            let values = dataset.read_bytes(&Selection::all())?.0.len() as u64;
+            let (calls, bytes) = reads_of_thread();
+            let (calls, bytes) = (calls - calls_before, bytes - bytes_before - values);
+            assert!(calls <= 64 && bytes <= 32 << 10, "{name}: {calls} calls, {bytes} bytes");
+            // Superblock, header, list, chunk index and the chunk.
+            let own = file.io_counts();
+            assert!(own.preads <= 10 && own.bytes - values <= 9 << 10, "{name}: {own:?}");
+            // Only the chunk is read again.
+            let again = cost_of(&file, &dataset, "...");
+            assert_eq!(again, IoCounts { preads: 1, bytes: values, library_reads: 0 }, "{name}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_row_costs_what_its_chunks_cost_however_many_others_there_are() -> Outcome {
+    /// Chunks of a row.
+    const CHUNKS: u64 = 124;
+    for (path, chunks) in [("tall", 37 * CHUNKS), ("flat", CHUNKS)] {
+        let file = open("tall-and-flat", RawPath::Auto)?;
+        let dataset = file.version("r1")?.dataset(path)?;
+        assert_eq!(dataset.chunk_count(), chunks);
+        // The first time: no more than three reads of a page for each chunk.
+        let first = cost_of(&file, &dataset, "5");
+        assert!(
+            first.preads <= 3 * CHUNKS && first.bytes <= (4 << 10) * CHUNKS,
+            "{path}: {first:?}"
+        );
+        // Once the map and the addresses are known: one, and less where neighbours can be read at once.
+        cost_of(&file, &dataset, "...");
+        let later = cost_of(&file, &dataset, "5");
+        assert!(later.preads <= CHUNKS && later.bytes <= (2 << 10) * CHUNKS, "{path}: {later:?}");
+        assert_eq!((first.library_reads, later.library_reads), (0, 0));
+    }
+    Ok(())
+}
+
+#[test]
+fn files_with_short_addresses_and_lengths_are_read_without_libhdf5() -> Outcome {
+    for name in ["widths-4-4", "widths-4-8", "widths-8-4"] {
+        let file = open(name, RawPath::Auto)?;
+        let version = file.version("r3")?;
+        for path in version.datasets()? {
+            let dataset = version.dataset(&path)?;
+            let (values, counts) = cost(&file, || Values::whole(&dataset));
+            let elements = values?.shape.iter().product::<u64>();
+            assert!(counts.bytes >= elements && counts.library_reads == 0, "{name}: {counts:?}");
+        }
+    }
     Ok(())
 }
 

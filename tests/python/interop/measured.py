@@ -24,6 +24,23 @@ def plain_grids(path: Path) -> None:
         group.create_dataset("plane", data=np.arange(160_000.0).reshape(400, 400), chunks=(100, 100))
 
 
+@file("tall-and-flat")
+def tall_and_flat(path: Path) -> None:
+    """deshaw/versioned-hdf5 #401, #224: the same rows in thousands of chunks and in few, and a dataset of one chunk.
+
+    One more version changes one element of each.
+    """
+    rng = np.random.default_rng(401)
+    with Writer(path) as writer:
+        with writer.stage("r0") as group:
+            group.create_dataset("tall", data=rng.integers(-99, 99, (365, 1234), "i1"), chunks=(10, 10))
+            group.create_dataset("flat", data=rng.integers(-99, 99, (10, 1234), "i1"), chunks=(10, 10))
+            group.create_dataset("small", data=rng.standard_normal((19, 36)), chunks=(19, 36))
+        with writer.stage("r1") as group:
+            for name in ("tall", "flat", "small"):
+                group[name][7, 20] = 1
+
+
 @file("ten-thousand-mappings-handmade")
 def ten_thousand_mappings(path: Path) -> None:
     """A list of mappings of a megabyte over just four stored chunks."""
