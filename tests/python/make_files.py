@@ -5,8 +5,10 @@ usage: make_files.py DIRECTORY
 
 With FILEs, these are copied and described in place of files that are made here.
 
-Files are made into a subdirectory named after a hash of these sources and of the packages' versions, and only when it
-is not there yet; its path is the one line on standard output. Processes that ask at the same time wait for the first.
+Files are made into a subdirectory named after a hash of these sources, of the packages' versions and of the given
+files, and only when it is not there yet; its path is the one line on standard output. It takes the place of those that
+other sources, packages or contents of files of the same names led to. Processes that ask at the same time wait for the
+first.
 
 Beside NAME.h5 stand NAME.jsonl (a digest of each dataset of each version), NAME.reads.json (selections and the digest
 of their answers) and NAME.meta.json (versions, datasets, attributes). broken/manifest.json lists the broken files.
@@ -39,20 +41,27 @@ def main(arguments: list[str]) -> int:
         return 2
     root, *given = map(Path, arguments)
     root.mkdir(parents=True, exist_ok=True)
-    finished = root / f"{'described' if given else 'made'}-{key(given)}"
+    kind = f"described-{key_of_names(given)}" if given else "made"
+    finished = root / f"{kind}-{key(given)}"
     with (root / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not finished.exists():
             scratch = root / "unfinished"
-            shutil.rmtree(scratch, ignore_errors=True)
+            for old in [scratch, *root.glob(f"{kind}-*")]:
+                shutil.rmtree(old, ignore_errors=True)
             scratch.mkdir()
             if given:
                 describe_copies(given, scratch)
             else:
-                make(root, scratch)
+                make(scratch)
             scratch.rename(finished)
     print(finished)
     return 0
+
+
+def key_of_names(given: list[Path]) -> str:
+    """A name for files of these names, whatever is in them."""
+    return hashlib.sha256(b"\0".join(path.name.encode() for path in given)).hexdigest()[:8]
 
 
 def key(given: list[Path]) -> str:
@@ -75,7 +84,7 @@ def describe_copies(given: list[Path], scratch: Path) -> None:
         describe(copy)
 
 
-def make(root: Path, scratch: Path) -> None:
+def make(scratch: Path) -> None:
     """Make all files."""
     # Imported late: loading the packages takes longer than finding the files already there.
     from interop import (  # noqa: F401
@@ -93,8 +102,6 @@ def make(root: Path, scratch: Path) -> None:
     from interop.registry import FILES
 
     began = time.monotonic()
-    for old in root.glob("made-*"):
-        shutil.rmtree(old)
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
         list(pool.map(make_one, [scratch / f"{name}.h5" for name in FILES]))
     make_broken(scratch / "broken")
