@@ -1,5 +1,7 @@
 //! H5F: files.
 
+mod metadata_cache;
+
 use std::ffi::{CString, c_uint};
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -12,6 +14,8 @@ use hdf5_sys::h5f::{
 };
 use hdf5_sys::h5i::{H5Iget_file_id, hid_t};
 use hdf5_sys::h5p::{H5P_DEFAULT, H5Pget_driver};
+
+pub use self::metadata_cache::{MetadataCache, hold_metadata, release_metadata};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{File, FileAccess, FileCreation, Id, Kind};

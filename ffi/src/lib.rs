@@ -20,7 +20,7 @@
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
 //! | | `H5Dchunk_iter` | 1.14 |
-//! | [`h5f`] | `H5Fopen`, `H5Fcreate`, `H5Fflush`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
+//! | [`h5f`] | `H5Fopen`, `H5Fcreate`, `H5Fflush`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fget_mdc_config`, `H5Fset_mdc_config`, `H5Fclose` | 1.10.8 |
 //! | | `H5Fget_intent`, `H5Iget_file_id` | 1.10.8 |
 //! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |

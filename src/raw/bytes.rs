@@ -13,6 +13,8 @@ pub struct FileBytes {
     file: File,
     preads: AtomicU64,
     bytes: AtomicU64,
+    /// How often libhdf5 has begun or ended to change what is read here: odd while it does.
+    changes: AtomicU64,
 }
 
 /// What reading has cost so far, in calls and bytes.
@@ -29,7 +31,28 @@ pub struct IoCounts {
 impl FileBytes {
     /// Reads through a descriptor of the file.
     pub(crate) fn new(descriptor: OwnedFd) -> Self {
-        Self { file: File::from(descriptor), preads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+        let [preads, bytes, changes] = [(); 3].map(|()| AtomicU64::new(0));
+        Self { file: File::from(descriptor), preads, bytes, changes }
+    }
+
+    /// Has `change` write to metadata that others may be reading.
+    pub(crate) fn change<T>(&self, change: impl FnOnce() -> T) -> T {
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        let outcome = change();
+        self.changes.fetch_add(1, Ordering::AcqRel);
+        outcome
+    }
+
+    /// What `read` finds in metadata that nobody has changed meanwhile: it is run again until that is so.
+    pub(crate) fn read_whole<T>(&self, mut read: impl FnMut() -> T) -> T {
+        loop {
+            let before = self.changes.load(Ordering::Acquire);
+            let outcome = read();
+            if before.is_multiple_of(2) && self.changes.load(Ordering::Acquire) == before {
+                return outcome;
+            }
+            std::thread::yield_now();
+        }
     }
 
     /// The counts since the file was opened; `library_reads` are counted elsewhere.

@@ -122,8 +122,11 @@ impl RawData {
         }
         let Some(index) = &self.index else { return Ok(None) };
         let rows: Vec<u64> = wanted().into_iter().map(|raw| self.row(raw)).collect();
-        let mut chunks = Vec::with_capacity(rows.len());
-        index.visit_rows(file, &rows, |entry| chunks.push(self.stored_chunk(entry)))?;
+        let chunks = file.read_whole(|| {
+            let mut chunks = Vec::with_capacity(rows.len());
+            index.visit_rows(file, &rows, |entry| chunks.push(self.stored_chunk(entry)))?;
+            Ok::<_, ReadFault>(chunks)
+        })?;
         if chunks.len() < rows.len() {
             // A chunk that is mapped and not found was never written, or the keys above it are damaged: the
             // whole index tells.
@@ -147,14 +150,19 @@ impl RawData {
         if let Some(table) = self.table.get() {
             return Ok(Some(table));
         }
-        let mut chunks = Vec::new();
-        match (&self.index, file) {
-            (Some(index), Some(file)) => {
+        let chunks = match (&self.index, file) {
+            (Some(index), Some(file)) => file.read_whole(|| {
+                let mut chunks = Vec::new();
                 index.visit_all(file, |entry| chunks.push(self.stored_chunk(entry)))?;
+                Ok::<_, ReadFault>(chunks)
+            })?,
+            _ if h5d::HAS_CHUNK_ITER => {
+                let mut chunks = Vec::new();
+                self.sweep(&mut chunks)?;
+                chunks
             }
-            _ if h5d::HAS_CHUNK_ITER => self.sweep(&mut chunks)?,
             _ => return Ok(None),
-        }
+        };
         Ok(Some(self.table.get_or_init(|| ChunkTable::new(chunks))))
     }
 

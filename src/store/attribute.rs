@@ -94,13 +94,15 @@ impl FileInner {
         let Some((bytes, superblock)) = self.read_at() else { return Ok(None) };
         // Objects that are missing or in another file are libhdf5's to tell about.
         let Ok(header) = h5o::address(&h5strata_ffi::lock(), at, path) else { return Ok(None) };
-        let references = match variable_string_references(bytes, superblock, header, name) {
+        let find = || variable_string_references(bytes, superblock, header, name);
+        let references = match self.read_whole(find) {
             Ok(Some(references)) => references,
             Ok(None) | Err(OndiskError::Unsupported { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let copy = |string: &[u8]| Some(string.to_vec());
-        match resolve_strings(bytes, superblock, &references, &[], Threads::One, copy) {
+        let resolve = || resolve_strings(bytes, superblock, &references, &[], Threads::One, copy);
+        match self.read_whole(resolve) {
             Ok(strings) => Ok(Some(strings)),
             // Valid, and beyond what is decoded here.
             Err((_, StringFault::Heap(OndiskError::Unsupported { .. }))) => Ok(None),

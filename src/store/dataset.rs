@@ -118,8 +118,12 @@ fn open_inner(
     path: &str,
 ) -> Result<(VirtualDataset, Arc<Storage>, Geometry), DatasetFault> {
     let file = &version.file;
-    let list = VirtualDataset::open(file.read_at(), &version.group, path)?;
-    let source = match list.source(file.read_at().map(|(bytes, _)| bytes))? {
+    let (list, source) = file.read_whole(|| {
+        let list = VirtualDataset::open(file.read_at(), &version.group, path)?;
+        let source = list.source(file.read_at().map(|(bytes, _)| bytes))?;
+        Ok::<_, DatasetFault>((list, source))
+    })?;
+    let source = match source {
         Some(source) => source,
         None => version.raw_data_attribute(path)?.unwrap_or_else(|| raw_data_path(path)),
     };
@@ -146,7 +150,8 @@ impl DatasetInner {
             return Ok(map);
         }
         let bytes = self.version.file.read_at().map(|(bytes, _)| bytes);
-        let map = match self.list.map(bytes, &self.geometry, &self.storage.path) {
+        let decode = || self.list.map(bytes, &self.geometry, &self.storage.path);
+        let map = match self.version.file.read_whole(decode) {
             // Valid, and of a kind that only libhdf5 can tell about.
             Err(error) if error.is_unsupported() => VirtualDataset::open_by_library(
                 &self.version.group,
@@ -161,7 +166,8 @@ impl DatasetInner {
     /// A map that knows at least the chunks of a plan: for a small one just these.
     pub(super) fn map_of(&self, plan: &ReadPlan<'_>) -> Result<MapOf<'_>, DatasetFault> {
         if let (None, Some((bytes, _))) = (self.map.get(), self.version.file.read_at()) {
-            let found = self.list.map_of_plan(bytes, &self.geometry, &self.storage.path, plan)?;
+            let find = || self.list.map_of_plan(bytes, &self.geometry, &self.storage.path, plan);
+            let found = self.version.file.read_whole(find)?;
             if let Some(map) = found {
                 return Ok(MapOf::Plan(map));
             }

@@ -300,6 +300,14 @@ impl FileInner {
         }
     }
 
+    /// What `read` finds out of metadata that no commit was changing meanwhile.
+    pub(super) fn read_whole<T>(&self, mut read: impl FnMut() -> T) -> T {
+        match &self.direct {
+            Some(direct) => direct.bytes.read_whole(read),
+            None => read(),
+        }
+    }
+
     /// Positional access to the file and its superblock, if there is any.
     pub(super) fn read_at(&self) -> Option<(&dyn ReadAt, &Superblock)> {
         self.direct.as_ref().map(|direct| (&direct.bytes as &dyn ReadAt, &direct.superblock))
@@ -470,7 +478,16 @@ impl VersionedFile {
             let nearest = nearest(name, &known);
             return Err(Error::UnknownVersion { file, version, nearest, known });
         }
-        Version::open(Arc::clone(inner), name)
+        Version::open(self.newest(), name)
+    }
+
+    /// The file as it is, also when a clone of this handle has committed to it since.
+    pub(super) fn newest(&self) -> Arc<FileInner> {
+        let commits = self.inner.writer.as_ref().map_or(0, Writer::commits);
+        if commits == self.inner.commits {
+            return Arc::clone(&self.inner);
+        }
+        Arc::new(self.inner.after_commit(|_| true))
     }
 
     /// Name of the current version.

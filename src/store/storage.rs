@@ -157,7 +157,7 @@ fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> 
         resolve_strings(bytes, superblock, &references, &[], Threads::One, |_| Some(()))
             .map_err(|(_, fault)| fault)
     };
-    match read() {
+    match file.read_whole(read) {
         Ok(_) | Err(StringFault::Heap(OndiskError::Unsupported { .. })) => Ok(()),
         Err(fault) => Err(DatasetFault::FillValue { raw_data: path.to_owned(), fault }),
     }
@@ -167,7 +167,7 @@ fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> 
 fn raw_header(file: &FileInner, path: &str) -> Option<ObjectHeader> {
     let (bytes, superblock) = file.read_at()?;
     let address = h5o::address(&h5strata_ffi::lock(), &file.file, path).ok()?;
-    ObjectHeader::read(bytes, superblock, address).ok()
+    file.read_whole(|| ObjectHeader::read(bytes, superblock, address)).ok()
 }
 
 /// The index of the stored chunks; `None` where libhdf5 must be asked.

@@ -8,7 +8,7 @@ use super::file::{FileInner, VersionedFile};
 use super::layout;
 use super::stage::{Stage, StageOptions};
 use super::version::Version;
-use h5strata_ffi::h5f;
+use h5strata_ffi::{Lock, h5f};
 
 /// What is known of the commits to an open file.
 #[derive(Debug, Default)]
@@ -48,6 +48,14 @@ impl Writer {
 }
 
 impl FileInner {
+    /// Writes everything to the file that libhdf5 still holds. Readers of metadata wait for it.
+    pub(super) fn flush(&self, lock: &Lock) -> Result<(), h5strata_ffi::Error> {
+        match &self.direct {
+            Some(direct) => direct.bytes.change(|| h5f::flush(lock, &self.file)),
+            None => h5f::flush(lock, &self.file),
+        }
+    }
+
     /// What committing needs.
     pub(super) fn writer(&self) -> Result<&Writer, Error> {
         let file = || self.path.clone();
@@ -79,7 +87,7 @@ impl VersionedFile {
         {
             let lock = h5strata_ffi::lock();
             layout::set_current(&lock, &inner.versions, version.name())
-                .and_then(|()| h5f::flush(&lock, &inner.file))
+                .and_then(|()| inner.flush(&lock))
                 .map_err(inner.library(super::names::VERSIONS))?;
         }
         self.renew(|_| false)
@@ -92,9 +100,7 @@ impl VersionedFile {
             return Err(Error::StageOpen { file: self.inner.path.clone() });
         }
         let guard = StageGuard { staging: Arc::clone(&writer.staging) };
-        if writer.commits() != self.inner.commits {
-            self.inner = Arc::new(self.inner.after_commit(|_| true));
-        }
+        self.inner = self.newest();
         Ok(guard)
     }
 

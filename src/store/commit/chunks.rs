@@ -352,6 +352,7 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
 }
 
 fn write_all(writer: &RawWriter, batch: Vec<Placed>) -> Result<(), DatasetFault> {
+    let last = batch.last().map(|placed| placed.raw);
     for Placed { raw, stored } in batch {
         match stored {
             Stored::Chunk { bytes, filter_mask } => {
@@ -363,6 +364,9 @@ fn write_all(writer: &RawWriter, batch: Vec<Placed>) -> Result<(), DatasetFault>
                 writer.write_strings(&h5strata_ffi::lock(), raw, &trimmed.shape, &strings)?;
             }
         }
+    }
+    if let Some(last) = last {
+        writer.forget_last(&h5strata_ffi::lock(), last);
     }
     Ok(())
 }

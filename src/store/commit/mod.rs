@@ -9,6 +9,7 @@ mod reused;
 mod undo;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::Utc;
 use h5strata_ffi::id::Group;
@@ -33,6 +34,7 @@ use crate::raw::RawWriter;
 /// The protocol of a commit. Until the last step no reader sees the new version; if a step fails, what those before
 /// it have written is taken back.
 pub(super) fn commit(stage: Stage<'_>) -> Result<CommitReport, Error> {
+    let _held = HeldMetadata::hold(&stage.file.inner)?;
     let mut undo = Undo::new(&stage.file.inner);
     let outcome = store_chunks(&stage, &mut undo).and_then(|datasets| {
         let version = write_version(&stage, &datasets, &mut undo)?;
@@ -46,6 +48,27 @@ pub(super) fn commit(stage: Stage<'_>) -> Result<CommitReport, Error> {
             undo.run();
             Err(error)
         }
+    }
+}
+
+/// While it lives, metadata reaches the file by a flush alone.
+struct HeldMetadata {
+    file: Arc<FileInner>,
+    before: h5f::MetadataCache,
+}
+
+impl HeldMetadata {
+    fn hold(file: &Arc<FileInner>) -> Result<Self, Error> {
+        let held = h5f::hold_metadata(&h5strata_ffi::lock(), &file.file);
+        let before = held.map_err(file.library("/"))?;
+        Ok(Self { file: Arc::clone(file), before })
+    }
+}
+
+impl Drop for HeldMetadata {
+    fn drop(&mut self) {
+        // A cache that stays held only takes more memory.
+        drop(h5f::release_metadata(&h5strata_ffi::lock(), &self.file.file, &self.before));
     }
 }
 
@@ -249,7 +272,7 @@ fn make_visible(
 /// Step 4: everything that libhdf5 still holds goes to the file.
 fn flush(stage: &Stage<'_>) -> Result<(), Error> {
     let file = &stage.file.inner;
-    h5f::flush(&h5strata_ffi::lock(), &file.file).map_err(file.library("/"))
+    file.flush(&h5strata_ffi::lock()).map_err(file.library("/"))
 }
 
 /// Step 5: the handle shows the version.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use h5strata_ffi::{Lock, h5d, h5f, h5l};
+use h5strata_ffi::{Lock, h5d, h5l};
 
 use super::super::file::FileInner;
 use super::super::layout;
@@ -63,7 +63,7 @@ impl Undo {
         for step in self.steps.iter().rev() {
             whole &= take_back(&lock, &self.file, step).is_ok();
         }
-        whole &= h5f::flush(&lock, &self.file.file).is_ok();
+        whole &= self.file.flush(&lock).is_ok();
         if !whole && let Ok(writer) = self.file.writer() {
             writer.set_broken();
         }
