@@ -1,10 +1,12 @@
 use h5strata_ffi::id::{Container, Id};
 use h5strata_ffi::{Lock, h5a, h5o, h5s, h5t};
+use ndarray::{ArrayBase, Data, Dimension};
 
 use super::describe;
+use super::element::{Element, bytes_of};
 use super::error::Error;
 use super::file::FileInner;
-use crate::dtype::Dtype;
+use crate::dtype::{Charset, Dtype};
 use crate::ondisk::{OndiskError, variable_string_references};
 use crate::raw::{StringFault, Threads, resolve_strings};
 
@@ -33,6 +35,42 @@ pub enum AttributeValue {
     Empty,
     /// Elements that hold addresses in the file, which are not read.
     Unreadable,
+}
+
+impl Attribute {
+    /// One string, as h5py writes a `str`.
+    pub fn text(name: impl Into<String>, value: impl AsRef<[u8]>) -> Self {
+        Self::strings(name, &[], &[value])
+    }
+
+    /// Strings of variable length, given in C order.
+    pub fn strings(name: impl Into<String>, shape: &[u64], values: &[impl AsRef<[u8]>]) -> Self {
+        let strings = values.iter().map(|value| value.as_ref().to_vec()).collect();
+        Self {
+            name: name.into(),
+            dtype: Dtype::VariableString { charset: Charset::Utf8 },
+            shape: shape.to_vec(),
+            value: AttributeValue::Strings(strings),
+        }
+    }
+
+    /// One number or boolean.
+    pub fn number<T: Element>(name: impl Into<String>, value: T) -> Self {
+        Self::array(name, &ndarray::arr0(value))
+    }
+
+    /// An array of numbers or booleans.
+    pub fn array<T, S, D>(name: impl Into<String>, values: &ArrayBase<S, D>) -> Self
+    where
+        T: Element,
+        S: Data<Elem = T>,
+        D: Dimension,
+    {
+        let dtype = T::dtype();
+        let shape = values.shape().iter().map(|&axis| axis as u64).collect();
+        let value = AttributeValue::Bytes(bytes_of(values, &dtype));
+        Self { name: name.into(), dtype, shape, value }
+    }
 }
 
 /// The attributes of the object at `path`, but those named in `hidden`, in order of their names; `object` is what

@@ -1,5 +1,6 @@
 use bytemuck::Pod;
 use half::f16;
+use ndarray::{ArrayBase, Data, Dimension};
 use num_complex::Complex;
 
 use crate::dtype::{ByteOrder, Dtype};
@@ -102,6 +103,20 @@ impl Element for bool {
     fn to_stored(values: impl Iterator<Item = Self>) -> Vec<u8> {
         values.map(u8::from).collect()
     }
+}
+
+/// The elements of an array in C order and the byte order of `dtype`.
+pub(super) fn bytes_of<T, S, D>(values: &ArrayBase<S, D>, dtype: &Dtype) -> Vec<u8>
+where
+    T: Element,
+    S: Data<Elem = T>,
+    D: Dimension,
+{
+    let stored = T::to_stored(values.iter().cloned());
+    let mut bytes = bytemuck::allocation::try_cast_vec(stored)
+        .unwrap_or_else(|(_, stored)| bytemuck::pod_collect_to_vec(&stored));
+    turn::<T>(dtype, &mut bytes);
+    bytes
 }
 
 fn integer(size: usize, signed: bool) -> Dtype {

@@ -47,8 +47,8 @@ pub fn release_metadata(lock: &Lock, file: &File, before: &MetadataCache) -> Res
     set(lock, file, before.config)
 }
 
-fn set(lock: &Lock, file: &File, config: H5AC_cache_config_t) -> Result<(), Error> {
+fn set(lock: &Lock, file: &File, mut config: H5AC_cache_config_t) -> Result<(), Error> {
     // SAFETY: the lock is held; `file` is live, `config` a whole structure that came from libhdf5.
-    let status = unsafe { H5Fset_mdc_config(file.raw(), &config) };
+    let status = unsafe { H5Fset_mdc_config(file.raw(), &raw mut config) };
     check(lock, "H5Fset_mdc_config", status).map(|_| ())
 }

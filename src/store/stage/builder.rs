@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use ndarray::{ArrayBase, Data, Dimension};
 
-use super::super::element::Element;
+use super::super::element::{Element, bytes_of};
 use super::super::error::Error;
 use super::super::storage::Fill;
 use super::Stage;
 use super::base::{BaseError, StageBase};
 use super::content::{Content, Settings};
-use super::dataset::{StagedDataset, bytes_of};
+use super::dataset::StagedDataset;
 use super::error::StageFault;
 use super::tree::{AttributeChanges, Node, NodeKind};
 use crate::chunking;

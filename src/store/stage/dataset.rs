@@ -1,6 +1,6 @@
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 
-use super::super::element::{Element, turn};
+use super::super::element::{Element, bytes_of, turn};
 use super::super::error::Error;
 use super::super::read::array;
 use super::Stage;
@@ -8,6 +8,7 @@ use super::content::Content;
 use super::error::StageFault;
 use super::strings::{HANDLE, StringArena};
 use super::tree::NodeKind;
+use crate::chunking::{self, Advice};
 use crate::dims::{Dims, element_count};
 use crate::dtype::Dtype;
 use crate::selection::Selection;
@@ -51,6 +52,11 @@ impl<'s> StagedDataset<'s> {
     /// Shape of a chunk in elements.
     pub fn chunk_shape(&self) -> &[u64] {
         &self.content.settings.chunk_shape
+    }
+
+    /// What would be better about the chunk shape, if it wastes most of its storage or cuts the values into crumbs.
+    pub fn chunk_advice(&self) -> Option<Advice> {
+        chunking::waste(self.shape(), self.chunk_shape(), self.content.settings.element_size())
     }
 
     /// Gives the dataset another shape of the same rank. What is new holds the fill value, what is cut off is gone.
@@ -209,20 +215,6 @@ impl<'s> StagedDataset<'s> {
             fault: Box::new(fault),
         }
     }
-}
-
-/// The elements of an array in C order and the byte order of `dtype`.
-pub(super) fn bytes_of<T, S, D>(values: &ArrayBase<S, D>, dtype: &Dtype) -> Vec<u8>
-where
-    T: Element,
-    S: Data<Elem = T>,
-    D: Dimension,
-{
-    let stored = T::to_stored(values.iter().cloned());
-    let mut bytes = bytemuck::allocation::try_cast_vec(stored)
-        .unwrap_or_else(|(_, stored)| bytemuck::pod_collect_to_vec(&stored));
-    turn::<T>(dtype, &mut bytes);
-    bytes
 }
 
 /// Handles of strings that make up an array of `shape`.
