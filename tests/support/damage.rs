@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use h5strata::{Error, VersionedFile};
+use h5strata::selection::AxisSelection;
+use h5strata::{Dataset, Error, Selection, VersionedFile};
 
 use super::values::{Numbers, Values};
 
@@ -16,6 +17,8 @@ pub(crate) struct Original {
     pub(crate) bytes: Vec<u8>,
     /// Digest of every dataset.
     pub(crate) digests: BTreeMap<Place, String>,
+    /// Some elements of every dataset.
+    pub(crate) points: BTreeMap<Place, Vec<Point>>,
     /// The bytes of each dataset's elements that nothing protects.
     bare: BTreeMap<Place, Vec<Range<usize>>>,
     /// The collections of the global heap.
@@ -24,6 +27,39 @@ pub(crate) struct Original {
     known: Vec<Range<usize>>,
     /// Positions of bytes that are likely to mean something: not zero and of no chunk.
     structure: Vec<usize>,
+}
+
+/// An element by its index on each axis, and its bytes.
+pub(crate) struct Point {
+    index: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Point {
+    /// Some elements of a dataset.
+    fn some(values: &Values) -> Vec<Self> {
+        const POINTS: u64 = 12;
+        let count = values.shape.iter().product();
+        let mut numbers = Numbers(count);
+        (0..POINTS.min(count))
+            .map(|_| {
+                let position = numbers.below(count);
+                let index = h5strata::dims::unravel(position, &values.shape).to_vec();
+                Self { index, bytes: values.element(position as usize).to_vec() }
+            })
+            .collect()
+    }
+
+    /// Whether the element is still the same.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub(crate) fn is_in(&self, dataset: &Dataset) -> Result<bool, Error> {
+        let axes =
+            self.index.iter().map(|&at| AxisSelection::Index(i64::try_from(at).unwrap_or(-1)));
+        let found = Values::read(dataset, &Selection::axes(axes))?;
+        Ok(found.element(0) == self.bytes)
+    }
 }
 
 /// Filters that notice damage: deflate (its stream ends with a checksum) and Fletcher's checksum.
@@ -37,7 +73,8 @@ impl Original {
             std::fs::read(path).map_err(|source| Error::Io { file: path.to_owned(), source })?;
         let file = VersionedFile::open(path)?;
         let heaps = heaps(&bytes);
-        let (mut digests, mut bare) = (BTreeMap::new(), BTreeMap::new());
+        let (mut digests, mut points) = (BTreeMap::new(), BTreeMap::new());
+        let mut bare = BTreeMap::new();
         let mut known = lists_of_mappings(&bytes, &heaps);
         let mut chunks = Vec::new();
         for version in file.versions()? {
@@ -45,7 +82,9 @@ impl Original {
             for path in version.datasets()? {
                 let dataset = version.dataset(&path)?;
                 let place = (version.name().to_owned(), path);
-                digests.insert(place.clone(), Values::whole(&dataset)?.sha256());
+                let values = Values::whole(&dataset)?;
+                digests.insert(place.clone(), values.sha256());
+                points.insert(place.clone(), Point::some(&values));
                 let stored = dataset.stored_chunks()?.into_iter().map(|chunk| {
                     let start = usize::try_from(chunk.address).unwrap_or(usize::MAX);
                     start..start.saturating_add(usize::try_from(chunk.size).unwrap_or(usize::MAX))
@@ -70,18 +109,22 @@ impl Original {
         let in_chunk = |at: &usize| chunks.iter().any(|chunk| chunk.contains(at));
         let structure =
             (0..bytes.len()).filter(|at| bytes[*at] != 0).filter(|at| !in_chunk(at)).collect();
-        Ok(Self { bytes, digests, bare, heaps, known, structure })
+        Ok(Self { bytes, digests, points, bare, heaps, known, structure })
     }
 
     /// Whether the damage must not go unnoticed in what is read from a dataset: error or right answer.
     pub(crate) fn protects(&self, place: &Place, damage: &Damage) -> bool {
         let Some(changed) = &damage.changed else { return true };
-        let overlaps =
-            |range: &Range<usize>| range.start < changed.end && changed.start < range.end;
         let inside =
             |range: &Range<usize>| range.start <= changed.start && changed.end <= range.end;
         self.known.iter().any(inside)
-            && !self.bare.get(place).is_some_and(|b| b.iter().any(overlaps))
+            && !self.bare.get(place).is_some_and(|bare| damage.overlaps(bare))
+    }
+
+    /// The same of what is read from a dataset one element at a time: it leaves the checksums of lists of mappings, which
+    /// are in heaps, alone.
+    pub(crate) fn protects_points(&self, place: &Place, damage: &Damage) -> bool {
+        self.protects(place, damage) && !damage.overlaps(&self.heaps)
     }
 
     /// Whether libhdf5 must not be asked for strings: it would read one of the heaps for ever. An object that takes no
@@ -143,6 +186,17 @@ pub(crate) struct Damage {
     /// Bytes that may differ; `None` for a file that was cut off, which is noticed at once.
     changed: Option<Range<usize>>,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl Damage {
+    fn overlaps(&self, ranges: &[Range<usize>]) -> bool {
+        let overlap = |changed: &Range<usize>, range: &Range<usize>| {
+            range.start < changed.end && changed.start < range.end
+        };
+        self.changed
+            .as_ref()
+            .is_some_and(|changed| ranges.iter().any(|range| overlap(changed, range)))
+    }
 }
 
 impl fmt::Display for Damage {
