@@ -16,9 +16,8 @@ use crate::{h5f, h5p};
 /// A virtual one takes 20 to 40 microseconds a mapping.
 ///
 /// # Errors
-/// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken,
-/// [`crate::error::Minor::NotFound`] also when a filter that is not optional is not available;
-/// [`Error::ReadOnly`]; [`Error::InteriorNul`].
+/// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken; also when a filter that is
+/// not optional is not available; [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn create<C: Container>(
     lock: &Lock,
     at: &Id<C>,
