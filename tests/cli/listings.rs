@@ -17,6 +17,9 @@ const WITHOUT_CODEC: &str = "filter 32026 (blosc2)";
 /// Files with mappings of chunks that were never written.
 const UNWRITTEN: [&str; 2] = ["fill-strings-handmade", "unwritten-raw-chunk-handmade"];
 
+/// Versions of a file that `info` is asked for.
+const MOST_VERSIONS: usize = 20;
+
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LogRow {
@@ -165,7 +168,8 @@ fn info_tells_of_every_version() -> Outcome {
     let mut with_attributes = 0;
     for file in made::files()? {
         let versions = file.metadata()?.versions;
-        for expected in &versions {
+        // Children are found among all versions: of a thousand, asking for each would take minutes.
+        for expected in versions.iter().step_by(versions.len().div_ceil(MOST_VERSIONS).max(1)) {
             let arguments = ["-v", &expected.version, "--json", OVERRIDE];
             let run = on_file("info", &file.path, &arguments).exits(0);
             let mut found: VersionRow = run.json();
