@@ -1,6 +1,6 @@
 use bytemuck::Pod;
 use half::f16;
-use ndarray::{ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, Data, Dimension};
 use num_complex::Complex;
 
 use crate::dtype::{ByteOrder, Dtype};
@@ -9,7 +9,7 @@ use crate::dtype::{ByteOrder, Dtype};
 pub trait Element: Sized + Clone + Send + 'static {
     /// What stands in memory while bytes are read.
     #[doc(hidden)]
-    type Stored: Pod + Send;
+    type Stored: Pod + Send + Sync;
 
     /// Name of the type in errors.
     const NAME: &'static str;
@@ -28,7 +28,7 @@ pub trait Element: Sized + Clone + Send + 'static {
 
     /// What stands in memory for values.
     #[doc(hidden)]
-    fn to_stored(values: impl Iterator<Item = Self>) -> Vec<Self::Stored>;
+    fn to_stored(values: Vec<Self>) -> Vec<Self::Stored>;
 
     /// Bytes of a part whose order may have to be turned.
     #[doc(hidden)]
@@ -60,8 +60,8 @@ macro_rules! numbers {
                 stored
             }
 
-            fn to_stored(values: impl Iterator<Item = Self>) -> Vec<Self> {
-                values.collect()
+            fn to_stored(values: Vec<Self>) -> Vec<Self> {
+                values
             }
         }
     )*};
@@ -100,8 +100,8 @@ impl Element for bool {
         stored.into_iter().map(|byte| byte != 0).collect()
     }
 
-    fn to_stored(values: impl Iterator<Item = Self>) -> Vec<u8> {
-        values.map(u8::from).collect()
+    fn to_stored(values: Vec<Self>) -> Vec<u8> {
+        values.into_iter().map(u8::from).collect()
     }
 }
 
@@ -112,11 +112,49 @@ where
     S: Data<Elem = T>,
     D: Dimension,
 {
-    let stored = T::to_stored(values.iter().cloned());
-    let mut bytes = bytemuck::allocation::try_cast_vec(stored)
-        .unwrap_or_else(|(_, stored)| bytemuck::pod_collect_to_vec(&stored));
+    let values = match values.as_slice() {
+        Some(values) => values.to_vec(),
+        None => values.iter().cloned().collect(),
+    };
+    let mut bytes = bytemuck::pod_collect_to_vec(&T::to_stored(values));
     turn::<T>(dtype, &mut bytes);
     bytes
+}
+
+/// The elements of an array in C order and this machine's byte order, without a copy if they stand like that.
+pub(super) fn into_elements<T: Element, D: Dimension>(values: Array<T, D>) -> Elements {
+    let values =
+        if values.is_standard_layout() { values } else { values.as_standard_layout().into_owned() };
+    let count = values.len();
+    let (mut values, offset) = values.into_raw_vec_and_offset();
+    // An array can be a part of its vector.
+    values.truncate(offset.unwrap_or(0) + count);
+    values.drain(..offset.unwrap_or(0));
+    Elements(Box::new(Stored(T::to_stored(values))))
+}
+
+/// Elements in C order, wherever they are kept.
+pub(super) struct Elements(Box<dyn AsRef<[u8]> + Send + Sync>);
+
+impl From<Vec<u8>> for Elements {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Box::new(bytes))
+    }
+}
+
+impl AsRef<[u8]> for Elements {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+/// Elements as bytes.
+struct Stored<P>(Vec<P>);
+
+impl<P: Pod> AsRef<[u8]> for Stored<P> {
+    fn as_ref(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.0)
+    }
 }
 
 fn integer(size: usize, signed: bool) -> Dtype {

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::super::dataset::Dataset;
 use super::super::digest::Trimmed;
+use super::super::element::Elements;
 use super::super::error::Error;
 use super::strings::{EMPTY, HANDLE, StringArena};
 use crate::dims::{ChunkIndex, unravel};
@@ -46,7 +47,7 @@ pub(in crate::store) enum StageBase {
     /// The dataset of an older version, whose stored chunks may be used as they are.
     Stored(DatasetBase),
     /// An array in memory.
-    Memory(Box<MemoryBase>),
+    Memory(Box<MemoryBase<Elements>>),
     /// Anything else that has chunks, all of which will be stored.
     Source(Arc<dyn Base<Error = BaseError>>),
 }

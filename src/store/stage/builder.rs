@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use ndarray::{ArrayBase, Data, Dimension};
+use ndarray::{Array, ArrayBase, Data, Dimension};
 
-use super::super::element::{Element, bytes_of};
+use super::super::element::{Element, Elements, bytes_of, into_elements};
 use super::super::error::Error;
 use super::super::storage::Fill;
 use super::Stage;
@@ -90,6 +90,19 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         self.bytes(dtype, &shape, bytes)
     }
 
+    /// Stages an array that is not needed any more, without a copy if it is in C order.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data).
+    pub fn owned_data<T, D>(self, values: Array<T, D>) -> Result<StagedDataset<'s>, Error>
+    where
+        T: Element,
+        D: Dimension,
+    {
+        let shape: Vec<u64> = values.shape().iter().map(|&axis| axis as u64).collect();
+        self.elements(T::dtype(), &shape, into_elements(values))
+    }
+
     /// Stages elements given as bytes, in C order and the byte order of the type.
     ///
     /// # Errors
@@ -99,6 +112,15 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         dtype: Dtype,
         shape: &[u64],
         values: Vec<u8>,
+    ) -> Result<StagedDataset<'s>, Error> {
+        self.elements(dtype, shape, values.into())
+    }
+
+    fn elements(
+        self,
+        dtype: Dtype,
+        shape: &[u64],
+        values: Elements,
     ) -> Result<StagedDataset<'s>, Error> {
         self.stage(dtype, shape, |settings| {
             if settings.dtype.is_variable_string() {
@@ -123,8 +145,12 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         self.stage(dtype, shape, |settings| {
             let arena = settings.new_arena();
             let handles = super::dataset::handles(arena.as_deref(), shape, strings)?;
-            let base =
-                MemoryBase::new(shape, &settings.chunk_shape, settings.element_size(), handles)?;
+            let base = MemoryBase::new(
+                shape,
+                &settings.chunk_shape,
+                settings.element_size(),
+                Elements::from(handles),
+            )?;
             Content::on(StageBase::Memory(Box::new(base)), arena, settings)
         })
     }
