@@ -80,22 +80,7 @@ fn naive(selection: &Selection, shape: &[u64], chunk: &[u64], size: usize) -> Ve
     let mut out = vec![0; plan.output_count() as usize * size];
     let mut transfers = plan.transfers();
     while let Some(transfer) = transfers.advance() {
-        let mut pairs = vec![(0, 0)];
-        for (axis, piece) in transfer.pieces().iter().enumerate() {
-            let of_axis = support::pairs(piece);
-            pairs = pairs
-                .iter()
-                .flat_map(|&(from, to)| {
-                    of_axis.iter().map(move |&(offset, position)| {
-                        (
-                            from + offset * transfer.chunk_strides()[axis],
-                            to + position * transfer.buffer_strides()[axis],
-                        )
-                    })
-                })
-                .collect();
-        }
-        for (number, position) in pairs {
+        for (number, position) in support::elements(&transfer) {
             let index = h5strata::dims::unravel(number, shape);
             let grid: Vec<u64> = shape.iter().zip(chunk).map(|(s, c)| s.div_ceil(*c)).collect();
             let coordinate: Vec<u64> = index.iter().zip(chunk).map(|(i, c)| i / c).collect();

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 #[path = "support/pieces.rs"]
 mod support;
 
-use support::{axis_selection, naive_axis, naive_product, pairs, shape_and_chunk};
+use support::{axis_selection, elements, naive_axis, naive_product, pairs, shape_and_chunk};
 
 fn check(selection: &Selection, shape: &[u64], chunk: &[u64], expected: &[Vec<u64>]) {
     let arena = Bump::new();
@@ -33,23 +33,12 @@ fn check(selection: &Selection, shape: &[u64], chunk: &[u64], expected: &[Vec<u6
         let chunk_coordinate = plan.chunk_coordinate(transfer.chunk());
         let span = transfer.chunk_span();
         let (mut low, mut high) = (u64::MAX, 0);
-        let mut elements = vec![(0, 0)];
-        for (axis, piece) in transfer.pieces().iter().enumerate() {
+        for piece in transfer.pieces() {
             let pairs = pairs(piece);
             assert_eq!(pairs.len() as u64, piece.count());
             assert!(pairs.is_sorted_by_key(|pair| pair.0), "offsets rise");
-            elements = elements
-                .iter()
-                .flat_map(|&(in_chunk, in_buffer)| {
-                    pairs.iter().map(move |&(offset, position)| {
-                        (
-                            in_chunk + offset * transfer.chunk_strides()[axis],
-                            in_buffer + position * transfer.buffer_strides()[axis],
-                        )
-                    })
-                })
-                .collect();
         }
+        let elements = elements(&transfer);
         assert!(!elements.is_empty(), "a transfer moves something");
         assert_eq!(elements.len() as u64, transfer.count());
         for (in_chunk, in_buffer) in elements {

@@ -2,7 +2,7 @@
 //! planner, kernel and reads.
 #![allow(dead_code, reason = "compiled into several test binaries, and each of them uses a part")]
 
-use h5strata::plan::Piece;
+use h5strata::plan::{Piece, Transfer};
 use h5strata::selection::AxisSelection;
 use proptest::prelude::*;
 
@@ -21,6 +21,22 @@ pub(crate) fn pairs(piece: &Piece<'_>) -> Vec<(u64, u64)> {
             .map(|(nth, k)| (offset + k, position + nth as u64))
             .collect(),
     }
+}
+
+/// (position in the chunk, position in the result) of every element that a transfer moves.
+pub(crate) fn elements(transfer: &Transfer<'_>) -> Vec<(u64, u64)> {
+    let strides = transfer.chunk_strides().iter().zip(transfer.buffer_strides());
+    transfer.pieces().iter().zip(strides).fold(vec![(0, 0)], |elements, (piece, strides)| {
+        let pairs = pairs(piece);
+        elements
+            .iter()
+            .flat_map(|&(in_chunk, in_buffer)| {
+                pairs.iter().map(move |&(offset, position)| {
+                    (in_chunk + offset * strides.0, in_buffer + position * strides.1)
+                })
+            })
+            .collect()
+    })
 }
 
 /// Elements along one axis that a selection names, one at a time.
