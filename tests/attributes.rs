@@ -11,9 +11,7 @@ use h5strata_ffi::{Lock, h5a, h5f, h5g, h5l, h5o, h5t};
 
 mod support;
 
-use support::{made, shared};
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use support::{Outcome, made, shared};
 
 /// Attributes of an object that are stored in its header by default (`H5Pset_attr_phase_change`).
 const MOST_COMPACT: usize = 8;

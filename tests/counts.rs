@@ -19,13 +19,11 @@ mod heap;
 mod support;
 
 use heap::CountingHeap;
-use support::made;
 use support::values::{Numbers, Values};
+use support::{Outcome, made};
 
 #[global_allocator]
 static HEAP: CountingHeap = CountingHeap;
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn open(name: &str, path: RawPath) -> Result<VersionedFile, Box<dyn std::error::Error>> {
     // One thread: what is read at once does not depend on how the work is shared.

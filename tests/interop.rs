@@ -17,12 +17,10 @@ mod support;
 
 use support::answers::{self, AttributeRow, Axis, DatasetRow, Digest};
 use support::values::{self, Numbers, Values};
-use support::{made, shared};
+use support::{Outcome, made, shared};
 
 /// Filters that cannot be undone yet, by the words of the error; reading what needs them must say so.
 const WITHOUT_CODEC: [(u16, &str); 1] = [(32026, "filter 32026 (blosc2)")];
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// Both ways to read chunks, on one thread and on two.
 fn ways() -> Vec<(String, OpenOptions)> {

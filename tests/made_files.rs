@@ -1,14 +1,11 @@
 //! The files that the interop tests read are all there, with answers that parse.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 
 mod support;
 
 use support::answers::{Axis, Digest};
-use support::{answers, made, shared};
-
-type Outcome = Result<(), Box<dyn Error>>;
+use support::{Outcome, answers, made, shared};
 
 #[test]
 fn every_made_file_has_its_answers() -> Outcome {

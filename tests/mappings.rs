@@ -20,9 +20,7 @@ use h5strata_ffi::{h5d, h5f, h5p};
 mod support;
 
 use support::values::{Numbers, Values};
-use support::{made, shared};
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use support::{Outcome, made, shared};
 
 /// Start and extent of a selection that is one block.
 fn block(selection: &Selected) -> (Vec<u64>, Vec<u64>) {

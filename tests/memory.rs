@@ -19,12 +19,10 @@ mod heap;
 mod support;
 
 use heap::CountingHeap;
-use support::made;
+use support::{Outcome, made};
 
 #[global_allocator]
 static HEAP: CountingHeap = CountingHeap;
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// The heap is that of the whole process: who measures it does so alone.
 fn alone() -> MutexGuard<'static, ()> {

@@ -8,9 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 mod support;
 
 use support::answers::Digest;
-use support::made;
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use support::{Outcome, made};
 
 /// Opens the file of its first argument in the mode of its second, says so, and keeps it open until its input ends.
 const HOLD: &str = r#"

@@ -13,6 +13,9 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What a test comes to: any error fails it.
+pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
+
 /// Why test files could not be provided.
 #[derive(thiserror::Error)]
 #[non_exhaustive]

@@ -1,12 +1,4 @@
 //! Many threads that read one file, and several files at once, get what one thread gets, and nobody waits for ever.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use std::sync::mpsc;
 use std::thread;
@@ -15,13 +7,11 @@ use std::time::Duration;
 use h5strata::{Dataset, OpenOptions, RawPath, Selection, Version, VersionedFile};
 use rayon::prelude::*;
 
-mod support;
-
-use support::answers::Digest;
-use support::made::{self, MadeFile};
-use support::values::Values;
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use crate::open;
+use crate::support::Outcome;
+use crate::support::answers::Digest;
+use crate::support::made::{self, MadeFile};
+use crate::support::values::Values;
 
 /// More than any test here takes on a slow machine.
 const FOR_EVER: Duration = Duration::from_secs(120);
@@ -91,7 +81,7 @@ fn many_threads_on_one_file_get_the_serial_answer() -> Outcome {
 
 #[test]
 fn one_dataset_is_read_by_many_threads_at_once() -> Outcome {
-    let file = VersionedFile::open(made::file("report-strided")?.path)?;
+    let file = open("report-strided")?;
     let dataset = file.version("r0")?.dataset("data")?;
     ends(move || {
         thread::scope(|scope| {

@@ -1,25 +1,14 @@
 //! Broken files and wrong requests give typed errors that say where: never a panic, never silent fill.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use std::path::{Path, PathBuf};
 
 use h5strata::store::{DataVersionReason, DatasetFault, FormatFault, RawDataFault};
 use h5strata::{Dataset, Error, OpenOptions, RawPath, Selection, VersionedFile};
 
-mod support;
-
-use support::answers::{BrokenFile, Call};
-use support::made;
-use support::values::Values;
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
+use crate::open;
+use crate::support::answers::{BrokenFile, Call};
+use crate::support::values::Values;
+use crate::support::{Outcome, made};
 
 /// Makes the call that must fail; a read that succeeds gives its digest.
 fn call(path: &Path, row: &BrokenFile, options: &OpenOptions) -> Result<Option<String>, Error> {
@@ -158,7 +147,7 @@ fn what_is_sound_in_a_broken_file_stays_readable() -> Outcome {
 }
 
 fn panel() -> Result<(VersionedFile, Dataset), Box<dyn std::error::Error>> {
-    let file = VersionedFile::open(made::file("libver-latest")?.path)?;
+    let file = open("libver-latest")?;
     let cube = file.version("r1")?.dataset("grid/deep/cube")?;
     Ok((file, cube))
 }
@@ -185,7 +174,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
 
 #[test]
 fn an_unknown_version_is_answered_with_the_names_there_are() -> Outcome {
-    let file = VersionedFile::open(made::file("names")?.path)?;
+    let file = open("names")?;
     for (asked, expected) in [("2026-11-31", "did you mean \"2026-11-30\"?"), ("q", "there are ")] {
         let error = file.version(asked).unwrap_err();
         let said = error.to_string();
@@ -343,7 +332,7 @@ fn what_a_stopped_writer_left_is_no_version() -> Outcome {
     let names: Vec<_> = file.versions()?.iter().map(|version| version.name.as_str()).collect();
     assert_eq!(names, ["sound"]);
 
-    let file = VersionedFile::open(made::file("failed-stage")?.path)?;
+    let file = open("failed-stage")?;
     let data = file.current()?.dataset("data")?;
     assert_eq!(data.read::<i64>("2:4".parse::<Selection>()?)?.into_raw_vec_and_offset().0, [2, 3]);
     Ok(())
@@ -351,7 +340,7 @@ fn what_a_stopped_writer_left_is_no_version() -> Outcome {
 
 #[test]
 fn a_file_without_versions_says_so() -> Outcome {
-    let file = VersionedFile::open(made::file("no-versions")?.path)?;
+    let file = open("no-versions")?;
     assert!(matches!(file.current(), Err(Error::NoVersions { .. })));
     assert!(matches!(file.back(0), Err(Error::NoVersions { .. })));
     assert!(matches!(file.at(chrono::Utc::now()), Err(Error::NoVersions { .. })));

@@ -1,12 +1,4 @@
 //! Versions are found by name, by distance from the current one and by time; files that moved read as before.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use std::collections::HashMap;
 
@@ -14,16 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use h5strata::store::{EntryKind, parse_time};
 use h5strata::{Error, VersionedFile};
 
-mod support;
-
-use support::made;
-use support::values::{Numbers, Values};
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-fn open(name: &str) -> Result<VersionedFile, Box<dyn std::error::Error>> {
-    Ok(VersionedFile::open(made::file(name)?.path)?)
-}
+use crate::open;
+use crate::support::values::{Numbers, Values};
+use crate::support::{Outcome, made};
 
 fn names(file: &VersionedFile) -> Result<Vec<&str>, Error> {
     Ok(file.versions()?.iter().map(|version| version.name.as_str()).collect())
