@@ -1,12 +1,4 @@
 //! Reads of random datasets against a dense array that was read once as a whole: selections of every kind.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use std::sync::LazyLock;
 
@@ -14,13 +6,9 @@ use h5strata::selection::AxisSelection;
 use h5strata::{Dataset, OpenOptions, RawPath, Selection, VersionedFile};
 use proptest::prelude::*;
 
-#[path = "support/pieces.rs"]
-mod pieces;
-mod support;
-
-use pieces::{axis_selection, naive_axis, naive_product};
-use support::made;
-use support::values::Values;
+use crate::pieces::{axis_selection, naive_axis, naive_product};
+use crate::support::made;
+use crate::support::values::Values;
 
 /// Every dataset of every version of the file of random datasets, read in either way, and its values.
 static DATASETS: LazyLock<Vec<(Dataset, Values)>> = LazyLock::new(|| {

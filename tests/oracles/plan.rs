@@ -1,21 +1,10 @@
 //! The planner against a naive oracle: every selected element once, in chunk order, nothing else.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use bumpalo::Bump;
 use h5strata::{ReadPlan, Selection};
 use proptest::prelude::*;
 
-#[path = "support/pieces.rs"]
-mod support;
-
-use support::{axis_selection, elements, naive_axis, naive_product, pairs, shape_and_chunk};
+use crate::pieces::{axis_selection, elements, naive_axis, naive_product, pairs, shape_and_chunk};
 
 fn check(selection: &Selection, shape: &[u64], chunk: &[u64], expected: &[Vec<u64>]) {
     let arena = Bump::new();

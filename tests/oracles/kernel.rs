@@ -1,17 +1,11 @@
 //! Copy and fill against a dense array: every selection, element size and thread count.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
 use bumpalo::Bump;
 use h5strata::kernel::{Destination, KernelError, Run};
 use h5strata::{ReadPlan, Selection};
 use proptest::prelude::*;
+
+use crate::pieces::{axis_selection, elements, shape_and_chunk};
 
 /// The bytes of element `number`: unlike those of its neighbours, whatever the size.
 fn element(number: u64, size: usize) -> Vec<u8> {
@@ -80,7 +74,7 @@ fn naive(selection: &Selection, shape: &[u64], chunk: &[u64], size: usize) -> Ve
     let mut out = vec![0; plan.output_count() as usize * size];
     let mut transfers = plan.transfers();
     while let Some(transfer) = transfers.advance() {
-        for (number, position) in support::elements(&transfer) {
+        for (number, position) in elements(&transfer) {
             let index = h5strata::dims::unravel(number, shape);
             let grid: Vec<u64> = shape.iter().zip(chunk).map(|(s, c)| s.div_ceil(*c)).collect();
             let coordinate: Vec<u64> = index.iter().zip(chunk).map(|(i, c)| i / c).collect();
@@ -92,15 +86,12 @@ fn naive(selection: &Selection, shape: &[u64], chunk: &[u64], size: usize) -> Ve
     out
 }
 
-#[path = "support/pieces.rs"]
-mod support;
-
 proptest! {
     #[test]
     fn copies_equal_a_dense_array(
-        (axes, selection) in support::shape_and_chunk().prop_flat_map(|axes| {
+        (axes, selection) in shape_and_chunk().prop_flat_map(|axes| {
             let selection: Vec<_> =
-                axes.iter().map(|axis| support::axis_selection(axis.0)).collect();
+                axes.iter().map(|axis| axis_selection(axis.0)).collect();
             (Just(axes), selection)
         }),
         size in prop_oneof![Just(1usize), Just(2), Just(3), Just(4), Just(8), Just(16), Just(20)],
