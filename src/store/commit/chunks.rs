@@ -84,7 +84,7 @@ impl ChunkStore<'_> {
     pub(super) fn run(mut self) -> Result<StoredChunks, DatasetFault> {
         let mut stored = StoredChunks { end: self.end, ..StoredChunks::default() };
         self.keep_base(&mut stored.map)?;
-        let brought = self.brought();
+        let brought = self.brought()?;
         let candidates = brought.len() as u64 + self.content.array.staged_count() as u64;
         if candidates == 0 {
             return Ok(stored);
@@ -108,31 +108,36 @@ impl ChunkStore<'_> {
     /// Maps the chunks of an older version that are as they were.
     fn keep_base(&self, map: &mut Vec<(ChunkIndex, RawChunk)>) -> Result<(), DatasetFault> {
         let Some(base) = self.kept_base() else { return Ok(()) };
-        let array = &self.content.array;
-        let grid = base.chunk_grid();
-        for (chunk, raw) in base.inner.whole_map()?.iter() {
-            let here = ravel(&unravel(chunk.0, grid), array.grid()).map(ChunkIndex);
-            if let Some(here) = here
-                && matches!(array.state(here), ChunkState::Base(there) if there == chunk)
-            {
-                map.push((here, raw));
-            }
-        }
+        let stored = base.inner.whole_map()?.iter();
+        map.extend(stored.filter_map(|(there, raw)| Some((self.here(base, there)?, raw))));
         Ok(())
     }
 
+    /// Where a chunk of a base dataset stands in the grid of the staged array; `None` if it was changed or cut off.
+    fn here(&self, base: &Dataset, there: ChunkIndex) -> Option<ChunkIndex> {
+        let array = &self.content.array;
+        let here = ravel(&unravel(there.0, base.chunk_grid()), array.grid()).map(ChunkIndex)?;
+        matches!(array.state(here), ChunkState::Base(chunk) if chunk == there).then_some(here)
+    }
+
     /// The chunks that the base has to bring, here and in the grid of the base, in rising order.
-    fn brought(&self) -> Vec<(ChunkIndex, ChunkIndex)> {
+    fn brought(&self) -> Result<Vec<(ChunkIndex, ChunkIndex)>, DatasetFault> {
         let array = &self.content.array;
         if array.base().is_none() || self.kept_base().is_some() {
-            return Vec::new();
+            return Ok(Vec::new());
+        }
+        if let Some(base) = self.content.base_dataset() {
+            let stored = base.inner.whole_map()?.iter();
+            return Ok(stored
+                .filter_map(|(there, _)| Some((self.here(base, there)?, there)))
+                .collect());
         }
         let here = (0..array.grid().iter().product()).map(ChunkIndex);
-        here.filter_map(|here| match array.state(here) {
+        let brought = here.filter_map(|here| match array.state(here) {
             ChunkState::Base(there) => Some((here, there)),
             ChunkState::Fill | ChunkState::Staged(_) => None,
-        })
-        .collect()
+        });
+        Ok(brought.collect())
     }
 
     fn store(
