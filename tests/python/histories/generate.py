@@ -24,6 +24,8 @@ class Generator:
         self.rng = np.random.default_rng(seed)
         self.model = model
         self.mode = mode
+        #: Who will do the next step.
+        self.engine = ""
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -97,7 +99,8 @@ class Generator:
             return None
         path = self.pick(free)
         known = self.model.settings.get(path)
-        if known is not None and known.keywords is not None:
+        if known is not None and (known.keywords is not None or (known.dtype == kinds.ENUM and self.engine == "ours")):
+            # Our program is told filters and types that these datasets do not have.
             return None
         if known is None:
             text = self._dtype()
@@ -126,8 +129,10 @@ class Generator:
             return kinds.STRING
         if choice < 0.3:
             return str(self.pick(kinds.OTHERS))
-        if choice < 0.35:
+        if choice < 0.33:
             return kinds.LONG_DOUBLE
+        if choice < 0.36 and self.engine == "package":
+            return kinds.ENUM
         return str(self.pick(kinds.NUMBERS))
 
     def _fill(self, text: str) -> Any:
@@ -317,6 +322,7 @@ def history(seed: int, size: int, order: str, mode: str = BOTH) -> list[Step]:
         else:
             engines = order.split("-")
             engine = engines[turn * len(engines) // size]
+        generator.engine = engine
         upkeep = generator.upkeep() if engine == "package" and generator.chance(0.25) else None
         for step in (upkeep, generator.version()):
             if step is not None:
