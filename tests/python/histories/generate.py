@@ -108,7 +108,8 @@ class Generator:
             chunks = [int(self.rng.integers(1, (0, 7, 5, 4, 3)[rank])) for _ in range(rank)]
             names = pipelines.FOR_STRINGS if text == kinds.STRING else list(pipelines.PIPELINES)
             filters = pipelines.PIPELINES[self.pick(names)][0] if self.chance(0.6) else {}
-            fill = self._fill(text)
+            # The program takes long doubles as arrays alone.
+            fill = None if text == kinds.LONG_DOUBLE else self._fill(text)
         else:
             text, chunks, filters = known.dtype, list(known.chunks), known.filters
             fill = self._known_fill(known.fill, text)
@@ -194,7 +195,8 @@ class Generator:
         chosen = resolve(select, shape)
         op = {"op": "write", "dataset": path, "select": select}
         kind = kinds.dtype_of(text).kind
-        if text == kinds.STRING or (kind != "V" and kind != "c" and self.chance(0.2)):
+        has_json = kind not in ("V", "c") and text != kinds.LONG_DOUBLE
+        if text == kinds.STRING or (has_json and self.chance(0.2)):
             return op | {"value": self._json(text, chosen.shape)}
         wanted = chosen.shape
         if wanted and self.chance(0.2):

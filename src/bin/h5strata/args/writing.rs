@@ -49,7 +49,7 @@ pub(crate) struct Commit {
     /// The version to start from: a name, @-N or @TIME [default: the current version]
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true, conflicts_with = "no_parent")]
     pub(crate) parent: Option<String>,
-    /// Start from nothing
+    /// Start from nothing, as an empty name of a parent does
     #[arg(long)]
     pub(crate) no_parent: bool,
     /// Time of the version, in UTC [default: now]

@@ -44,10 +44,10 @@ fn open(path: &Path, global: &Global) -> Result<VersionedFile, Failure> {
 fn options(args: &Commit, file: &VersionedFile) -> Result<StageOptions, Failure> {
     let mut options =
         StageOptions::new().make_current(!args.no_current).verify_reused(args.verify_reused);
-    if let Some(parent) = &args.parent {
-        options = options.parent(lookup::version(file, &VersionArg::named(parent))?.name());
-    } else if args.no_parent {
+    if args.no_parent || args.parent.as_deref() == Some("") {
         options = options.no_parent();
+    } else if let Some(parent) = &args.parent {
+        options = options.parent(lookup::version(file, &VersionArg::named(parent))?.name());
     }
     if let Some(time) = args.timestamp {
         options = options.timestamp(time);

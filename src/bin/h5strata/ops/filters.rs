@@ -1,23 +1,31 @@
 //! Filters of a new dataset.
 
 use h5strata::codec::{BitshuffleCompression, BloscCodec, BloscShuffle, Filter, FilterRequest};
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use super::error::OpFault;
 
-/// Filters as JSON names them. At most one of them compresses.
+/// Filters as JSON names them, each by its settings or by `true`. At most one of them compresses.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Filters {
     shuffle: bool,
     fletcher32: bool,
     lzf: bool,
+    #[serde(deserialize_with = "gzip")]
     gzip: Option<u8>,
+    #[serde(deserialize_with = "zstd")]
     zstd: Option<i32>,
     /// Bytes of a block; 0 for the default.
+    #[serde(deserialize_with = "lz4")]
     lz4: Option<u32>,
+    #[serde(deserialize_with = "bzip2")]
     bzip2: Option<u8>,
+    #[serde(deserialize_with = "blosc")]
     blosc: Option<Blosc>,
+    #[serde(deserialize_with = "bitshuffle")]
     bitshuffle: Option<Bitshuffle>,
     raw: Option<Raw>,
 }
@@ -88,6 +96,37 @@ struct Raw {
     id: u16,
     #[serde(default)]
     params: Vec<u32>,
+}
+
+/// `true` is the filter as h5py and hdf5plugin have it when nothing more is said, `false` none.
+fn switch<'de, D, T>(value: D, default: T) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    match Value::deserialize(value)? {
+        Value::Bool(true) => Ok(Some(default)),
+        Value::Bool(false) | Value::Null => Ok(None),
+        value => serde_json::from_value(value).map(Some).map_err(D::Error::custom),
+    }
+}
+
+/// Declares how a filter's field is read: with what `true` stands for.
+macro_rules! switches {
+    ($($field:ident: $kind:ty = $default:expr;)*) => {$(
+        fn $field<'de, D: Deserializer<'de>>(value: D) -> Result<Option<$kind>, D::Error> {
+            switch(value, $default)
+        }
+    )*};
+}
+
+switches! {
+    gzip: u8 = 4;
+    zstd: i32 = 3;
+    lz4: u32 = 0;
+    bzip2: u8 = 9;
+    blosc: Blosc = Blosc::default();
+    bitshuffle: Bitshuffle = Bitshuffle::default();
 }
 
 impl Filters {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use h5strata::Stage;
+use h5strata::store::EntryKind;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -82,6 +83,8 @@ impl Operation {
             Self::Rename(Move { from, to }) => stage.rename(from, to)?,
             Self::Copy(Move { from, to }) => stage.copy(from, to)?,
             Self::Attribute(attribute) => attribute.apply(stage, folder)?,
+            // As `mkdir -p`: a group that is there will do.
+            Self::Group(At { path }) if stage.kind(path) == Some(EntryKind::Group) => {}
             Self::Group(At { path }) => stage.create_group(path)?,
         }
         Ok(None)
