@@ -179,6 +179,8 @@ impl ChunkStore<'_> {
             let candidates = self.threads.install(|| batch.par_iter().map(one).collect());
             write(self.place(candidates, stored)?)?;
         }
+        // A batch of strings is a chunk: what it takes in memory is not known before it is there.
+        let size = if self.content.strings.is_some() { 1 } else { size };
         for batch in brought.chunks(size) {
             let before = self.content.strings.as_ref().map(|strings| strings.read().mark());
             let candidates = self.bring(batch)?;

@@ -56,7 +56,7 @@ impl Content {
     pub(in crate::store) fn base_dataset(&self) -> Option<&Dataset> {
         match self.array.base()?.as_ref() {
             StageBase::Stored(base) => Some(&base.dataset),
-            StageBase::Memory(_) | StageBase::Source(_) => None,
+            StageBase::Memory(_) | StageBase::Source(_) | StageBase::Strings(_) => None,
         }
     }
 
