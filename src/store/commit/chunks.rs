@@ -27,7 +27,7 @@ use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
 /// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
 /// three times.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
@@ -45,6 +45,28 @@ pub(super) struct ChunkStore<'c> {
     pub(super) end: u64,
     /// Compares chunks before they are used again, if that was asked for.
     pub(super) reused: Option<Reused<'c>>,
+    pub(super) buffers: Arc<Buffers>,
+}
+
+/// Memory of chunks that are written, for those that come after them: fresh memory costs its page faults.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    free: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Buffers {
+    /// An empty buffer.
+    fn take(&self) -> Vec<u8> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes a chunk back, unless somebody else still has it.
+    fn give(&self, chunk: Arc<Vec<u8>>) {
+        if let Ok(mut buffer) = Arc::try_unwrap(chunk) {
+            buffer.clear();
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
 }
 
 /// A dataset's chunks once they are stored.
@@ -84,7 +106,7 @@ impl ChunkStore<'_> {
     pub(super) fn run(mut self) -> Result<StoredChunks, DatasetFault> {
         let mut stored = StoredChunks { end: self.end, ..StoredChunks::default() };
         self.keep_base(&mut stored.map)?;
-        let brought = self.brought();
+        let brought = self.brought()?;
         let candidates = brought.len() as u64 + self.content.array.staged_count() as u64;
         if candidates == 0 {
             return Ok(stored);
@@ -108,31 +130,36 @@ impl ChunkStore<'_> {
     /// Maps the chunks of an older version that are as they were.
     fn keep_base(&self, map: &mut Vec<(ChunkIndex, RawChunk)>) -> Result<(), DatasetFault> {
         let Some(base) = self.kept_base() else { return Ok(()) };
-        let array = &self.content.array;
-        let grid = base.chunk_grid();
-        for (chunk, raw) in base.inner.whole_map()?.iter() {
-            let here = ravel(&unravel(chunk.0, grid), array.grid()).map(ChunkIndex);
-            if let Some(here) = here
-                && matches!(array.state(here), ChunkState::Base(there) if there == chunk)
-            {
-                map.push((here, raw));
-            }
-        }
+        let stored = base.inner.whole_map()?.iter();
+        map.extend(stored.filter_map(|(there, raw)| Some((self.here(base, there)?, raw))));
         Ok(())
     }
 
+    /// Where a chunk of a base dataset stands in the grid of the staged array; `None` if it was changed or cut off.
+    fn here(&self, base: &Dataset, there: ChunkIndex) -> Option<ChunkIndex> {
+        let array = &self.content.array;
+        let here = ravel(&unravel(there.0, base.chunk_grid()), array.grid()).map(ChunkIndex)?;
+        matches!(array.state(here), ChunkState::Base(chunk) if chunk == there).then_some(here)
+    }
+
     /// The chunks that the base has to bring, here and in the grid of the base, in rising order.
-    fn brought(&self) -> Vec<(ChunkIndex, ChunkIndex)> {
+    fn brought(&self) -> Result<Vec<(ChunkIndex, ChunkIndex)>, DatasetFault> {
         let array = &self.content.array;
         if array.base().is_none() || self.kept_base().is_some() {
-            return Vec::new();
+            return Ok(Vec::new());
+        }
+        if let Some(base) = self.content.base_dataset() {
+            let stored = base.inner.whole_map()?.iter();
+            return Ok(stored
+                .filter_map(|(there, _)| Some((self.here(base, there)?, there)))
+                .collect());
         }
         let here = (0..array.grid().iter().product()).map(ChunkIndex);
-        here.filter_map(|here| match array.state(here) {
+        let brought = here.filter_map(|here| match array.state(here) {
             ChunkState::Base(there) => Some((here, there)),
             ChunkState::Fill | ChunkState::Staged(_) => None,
-        })
-        .collect()
+        });
+        Ok(brought.collect())
     }
 
     fn store(
@@ -144,17 +171,18 @@ impl ChunkStore<'_> {
         let size = BATCH_BYTES / content.settings.chunk_bytes().unwrap_or(BATCH_BYTES).max(1);
         let size = size.clamp(self.threads.count(), BATCH_CHUNKS);
         let staged: Vec<_> = content.array.staged().collect();
-        let writer = self.writer;
+        let (writer, buffers) = (self.writer, Arc::clone(&self.buffers));
         // Strings are let go batch by batch, so none of them may wait for another thread.
         let few = content.strings.is_some() || staged.len() + brought.len() <= size;
         if few || matches!(self.threads, Threads::One) {
-            let mut write = |batch| write_all(writer, batch);
+            let mut write = |batch| write_all(writer, &buffers, batch);
             return self.batches(size, &staged, brought, stored, &mut write);
         }
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(1);
-            let written =
-                scope.spawn(|| receiver.into_iter().try_for_each(|batch| write_all(writer, batch)));
+            let written = scope.spawn(|| {
+                receiver.into_iter().try_for_each(|batch| write_all(writer, &buffers, batch))
+            });
             let mut send = |batch| sender.send(batch).map_err(|_| DatasetFault::WriterStopped);
             let sent = self.batches(size, &staged, brought, stored, &mut send);
             drop(sender);
@@ -202,7 +230,8 @@ impl ChunkStore<'_> {
             if let (BaseChunk::Bytes(bytes), Some(&(here, _)), Some(place)) =
                 (chunk, batch.get(position), candidates.get(position))
             {
-                let mut elements = bytes.to_vec();
+                let mut elements = self.buffers.take();
+                elements.extend_from_slice(bytes);
                 self.trimmed(here)
                     .fill_outside(&mut elements, self.content.settings.element_fill());
                 let candidate = self.candidate(here, Arc::new(elements));
@@ -322,12 +351,13 @@ impl ChunkStore<'_> {
             return Ok(new.into_iter().map(whole).collect());
         }
         let encode = |scratch: &mut Scratch, (raw, one): (RawChunk, Candidate)| {
-            let mut bytes = Vec::new();
+            let mut bytes = self.buffers.take();
             let encoded = self.pipeline.encode(&one.elements, scratch, &mut bytes);
             let filter_mask = encoded.map_err(|error| {
                 let coordinate = unravel(one.chunk.0, self.content.array.grid()).to_vec();
                 DatasetFault::Encode { coordinate, error }
             })?;
+            self.buffers.give(one.elements);
             Ok(Placed { raw, stored: Stored::Chunk { bytes: Arc::new(bytes), filter_mask } })
         };
         self.threads.install(|| new.into_par_iter().map_init(Scratch::default, encode).collect())
@@ -356,12 +386,17 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
         .collect()
 }
 
-fn write_all(writer: &RawWriter, batch: Vec<Placed>) -> Result<(), DatasetFault> {
+fn write_all(
+    writer: &RawWriter,
+    buffers: &Buffers,
+    batch: Vec<Placed>,
+) -> Result<(), DatasetFault> {
     let last = batch.last().map(|placed| placed.raw);
     for Placed { raw, stored } in batch {
         match stored {
             Stored::Chunk { bytes, filter_mask } => {
                 writer.write(&h5strata_ffi::lock(), raw, filter_mask, &bytes)?;
+                buffers.give(bytes);
             }
             Stored::Strings { arena, handles, trimmed } => {
                 let arena = arena.read();
