@@ -14,7 +14,7 @@ use h5strata_ffi::{Lock, h5a, h5f, h5g, h5l, h5t};
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
 use super::layout;
-use super::library::{file_access, write_access};
+use super::library::{file_access, plain_access, write_access};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
 use super::storage::Storage;
 use super::version::Version;
@@ -210,8 +210,13 @@ impl OpenOptions {
     }
 }
 
+/// Opens a plain HDF5 file for reading.
+pub(crate) fn open_plain(path: &Path) -> Result<File, Error> {
+    open_read_only(path, plain_access)
+}
+
 /// Opens any HDF5 file for reading, with what `access` makes.
-pub(crate) fn open_read_only(
+fn open_read_only(
     path: &Path,
     access: fn(&Lock) -> Result<&'static FileAccess, h5strata_ffi::Error>,
 ) -> Result<File, Error> {
@@ -244,9 +249,31 @@ pub(super) fn io_error(path: &Path, source: io::Error) -> Error {
 }
 
 /// Tells of which object of which file a failure of libhdf5 is.
-pub(crate) fn library_error(path: &Path, object: &str) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+pub(super) fn library_error(
+    path: &Path,
+    object: &str,
+) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
     let (file, object) = (path.to_owned(), object.to_owned());
     move |source| Error::Library { file, object, source }
+}
+
+/// Tells of which object of a plain file a failure of libhdf5 is; `""` is the group that it was opened at.
+pub(crate) fn plain_library_error(
+    path: &Path,
+    object: &str,
+) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+    library_error(path, if object.is_empty() { "/" } else { object })
+}
+
+/// Tells of which attribute of which object of a plain file a fault is.
+pub(crate) fn plain_attribute_error(
+    path: &Path,
+    object: &str,
+    name: &str,
+) -> impl FnOnce(StringFault) -> Error + use<> {
+    let object = if object.is_empty() { "/" } else { object };
+    let (file, object, attribute) = (path.to_owned(), object.to_owned(), name.to_owned());
+    move |fault| Error::Attribute { file, object, attribute, fault: Box::new(fault) }
 }
 
 /// Why libhdf5 would not open a file.
@@ -302,8 +329,7 @@ impl FileInner {
         object: &str,
         name: &str,
     ) -> impl FnOnce(StringFault) -> Error + use<> {
-        let (file, object, attribute) = (self.path.clone(), object.to_owned(), name.to_owned());
-        move |fault| Error::Attribute { file, object, attribute, fault: Box::new(fault) }
+        plain_attribute_error(&self.path, object, name)
     }
 
     pub(super) fn threads(&self) -> Threads<'_> {

@@ -24,7 +24,7 @@ pub(super) fn file_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_f
 
 /// How plain HDF5 files are opened for reading: with the library's chunk caches, as their chunks may be read in other
 /// shapes than they are stored in.
-pub(crate) fn plain_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
+pub(super) fn plain_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
     static ACCESS: OnceLock<FileAccess> = OnceLock::new();
     made_once(lock, &ACCESS, |_| Ok(()))
 }

@@ -52,6 +52,14 @@ pub trait StringSource: Send + Sync {
     /// Shape of a chunk in elements.
     fn chunk_shape(&self) -> &[u64];
 
+    /// The chunks that may hold a string that is not empty, strictly rising; `None` if that is not known.
+    ///
+    /// # Errors
+    /// [`BaseError`] if it cannot be found out.
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        Ok(None)
+    }
+
     /// The strings of one chunk that are inside the shape, in C order; `None` if all of them are empty. Chunks are
     /// row-major positions in the grid, and are asked for one after the other.
     ///
@@ -90,6 +98,15 @@ impl Base for StageBase {
             Self::Memory(base) => base.chunk_shape(),
             Self::Source(base) => base.chunk_shape(),
             Self::Strings(base) => base.source.chunk_shape(),
+        }
+    }
+
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        match self {
+            Self::Stored(base) => base.stored(),
+            Self::Memory(_) => Ok(None),
+            Self::Source(base) => base.stored(),
+            Self::Strings(base) => base.source.stored(),
         }
     }
 
@@ -160,6 +177,10 @@ impl Base for DatasetBase {
         self.dataset.chunk_shape()
     }
 
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        Ok(Some(self.dataset.chunk_map()?.iter().map(|(chunk, _)| chunk).collect()))
+    }
+
     fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
         let map = self.dataset.chunk_map()?;
         let one = |(position, &chunk): (usize, &ChunkIndex)| {
@@ -211,7 +232,11 @@ impl DatasetBase {
 }
 
 /// Selects the elements of a chunk that are inside the bounds. Chunks of datasets that exist end below `i64::MAX`.
-pub(in crate::store) fn box_selection(coordinate: &[u64], chunk_shape: &[u64], inside: &[u64]) -> Selection {
+pub(in crate::store) fn box_selection(
+    coordinate: &[u64],
+    chunk_shape: &[u64],
+    inside: &[u64],
+) -> Selection {
     let bound = |value: u64| i64::try_from(value).ok();
     let axes = coordinate.iter().zip(chunk_shape).zip(inside).map(|((&at, &chunk), &count)| {
         let start = at.saturating_mul(chunk);

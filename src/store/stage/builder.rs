@@ -287,8 +287,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         super::super::describe::description(&dtype)
             .map_err(|_| StageFault::Type { dtype: dtype.clone() })?;
         let chunk_shape = self.chunk_shape(stored, &dtype, shape);
-        crate::dims::check_chunk_shape(shape.len(), &chunk_shape)
-            .map_err(StagedError::from)?;
+        crate::dims::check_chunk_shape(shape.len(), &chunk_shape).map_err(StagedError::from)?;
         let fill = match (&self.fill, stored, dtype.size()) {
             (Some(fill), _, Some(expected)) if fill.len() != expected => {
                 return Err(StageFault::FillSize { expected, found: fill.len() });
@@ -303,8 +302,8 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         settings.filters = match (&self.filters, stored) {
             (Some(Filters::Stored(filters)), _) => filters.clone(),
             (Some(Filters::Asked(request)), _) => {
-                let elements = crate::dims::element_count(&settings.chunk_shape)
-                    .map_err(StagedError::from)?;
+                let elements =
+                    crate::dims::element_count(&settings.chunk_shape).map_err(StagedError::from)?;
                 ChunkLayout::new(&settings.dtype, elements)
                     .and_then(|layout| request.filters(&layout))
                     .map_err(StageFault::Filter)?

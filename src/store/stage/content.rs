@@ -23,10 +23,10 @@ pub(in crate::store) struct Content {
 
 /// What all versions of a dataset share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::store) struct Settings {
-    pub(in crate::store) dtype: Dtype,
-    pub(in crate::store) chunk_shape: Dims,
-    pub(in crate::store) fill: Fill,
+pub(crate) struct Settings {
+    pub(crate) dtype: Dtype,
+    pub(crate) chunk_shape: Dims,
+    pub(crate) fill: Fill,
     pub(in crate::store) filters: Vec<Filter>,
 }
 

@@ -17,7 +17,8 @@ use chrono::{DateTime, Utc};
 pub(super) use self::base::box_selection;
 pub use self::base::{BaseError, StringSource};
 pub use self::builder::DatasetBuilder;
-pub(super) use self::content::{Content, Settings};
+pub(super) use self::content::Content;
+pub(crate) use self::content::Settings;
 pub use self::dataset::StagedDataset;
 pub use self::error::StageFault;
 pub use self::options::StageOptions;
@@ -32,6 +33,7 @@ use super::file::{FileInner, VersionedFile};
 use super::names::{DATASET_ATTRIBUTES, HASH_TABLE, RAW_DATA, VERSIONS};
 use super::version::{Entry, EntryKind, Version};
 use super::writer::StageGuard;
+use crate::raw::Threads;
 
 /// A new version of a file, which has the content of its parent until something is changed.
 ///
@@ -422,6 +424,11 @@ impl<'f> Stage<'f> {
             Some(stored) => settings.check_agrees(&stored).map_err(|fault| self.fault(path, fault)),
             None => Ok(()),
         }
+    }
+
+    /// Whether more than the caller's own thread may work for it.
+    pub(crate) fn is_parallel(&self) -> bool {
+        !matches!(self.file.inner.threads(), Threads::One)
     }
 
     /// The settings of the stored chunks at a path that some version has used.
