@@ -39,6 +39,7 @@ pub mod ondisk;
 pub mod plan;
 pub mod raw;
 pub mod selection;
+pub mod snapshot;
 pub mod staged;
 pub mod store;
 
@@ -46,6 +47,7 @@ pub use dtype::Dtype;
 pub use plan::ReadPlan;
 pub use raw::RawPath;
 pub use selection::Selection;
+pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
     Dataset, Error, OpenOptions, Stage, StageOptions, StagedDataset, Version, VersionedFile,
 };

@@ -22,6 +22,7 @@ mod need;
 mod raw_data;
 mod recent;
 mod serve;
+mod stored;
 mod strings;
 mod table;
 mod threads;
@@ -32,6 +33,7 @@ pub use error::{ReadError, ReadFault};
 pub(crate) use fetch::Fetch;
 pub(crate) use library_strings::read_strings_by_library;
 pub use raw_data::{RawData, RawPath};
+pub(crate) use stored::read_stored;
 pub use strings::StringFault;
 pub(crate) use strings::{
     EMPTY_REFERENCE, FILL_REFERENCE, MAX_REFERENCE, reference_size, resolve_strings,

@@ -240,7 +240,7 @@ impl RawData {
     }
 
     /// Reads the stored bytes of a raw chunk through libhdf5; `None` if it is not stored.
-    pub(super) fn read_stored<'b>(
+    pub(crate) fn read_stored<'b>(
         &self,
         raw: RawChunk,
         buffer: &'b mut Vec<u8>,

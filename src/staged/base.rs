@@ -16,6 +16,15 @@ pub trait Base: Send + Sync {
     /// Shape of a chunk in elements.
     fn chunk_shape(&self) -> &[u64];
 
+    /// The chunks that may hold something else than the fill value, strictly rising; `None` if that is not known
+    /// without a look at them.
+    ///
+    /// # Errors
+    /// [`Self::Error`] if it cannot be found out.
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, Self::Error> {
+        Ok(None)
+    }
+
     /// Brings whole chunks: calls `visit(position in chunks, chunk)` once for each, from any number of
     /// threads, in any order.
     ///

@@ -5,7 +5,8 @@ use ndarray::{ArrayBase, Data, Dimension};
 use super::describe;
 use super::element::{Element, bytes_of};
 use super::error::Error;
-use super::file::FileInner;
+use super::file::{Direct, FileInner};
+use super::narrow::NarrowInteger;
 use crate::dtype::{Charset, Dtype};
 use crate::ondisk::{OndiskError, variable_string_references};
 use crate::raw::{StringFault, Threads, resolve_strings};
@@ -96,7 +97,7 @@ pub(super) fn read_attributes<C: Container>(
         .collect()
 }
 
-fn read_attribute<C: Container>(
+pub(crate) fn read_attribute<C: Container>(
     lock: &Lock,
     at: &Id<C>,
     path: &str,
@@ -104,7 +105,8 @@ fn read_attribute<C: Container>(
     strings: Option<Vec<Vec<u8>>>,
 ) -> Result<Attribute, h5strata_ffi::Error> {
     let attribute = h5a::open(lock, at, path, &name)?;
-    let dtype = describe::dtype(&h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?);
+    let description = h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?;
+    let dtype = describe::dtype(&description);
     let extent = h5s::extent(lock, &h5a::space(lock, &attribute)?)?;
     let value = if extent == h5s::Extent::Null {
         AttributeValue::Empty
@@ -115,32 +117,51 @@ fn read_attribute<C: Container>(
     } else if dtype.has_pointers() {
         AttributeValue::Unreadable
     } else {
-        AttributeValue::Bytes(h5a::read(lock, &attribute)?)
+        let mut bytes = h5a::read(lock, &attribute)?;
+        if let Some(narrow) = NarrowInteger::of(&description) {
+            narrow.widen(&mut bytes);
+        }
+        AttributeValue::Bytes(bytes)
     };
     Ok(Attribute { name, dtype, shape: extent.dims().to_vec(), value })
 }
 
 impl FileInner {
-    /// The strings of an attribute of variable-length strings, straight from the file. `None` where libhdf5 must
-    /// be asked: whether there is such an attribute at all, and for what is stored in other ways.
+    /// As [`Direct::attribute_strings`]; `None` also where there is no positional access.
     pub(super) fn attribute_strings<C: Container>(
         &self,
         at: &Id<C>,
         path: &str,
         name: &str,
     ) -> Result<Option<Vec<Vec<u8>>>, StringFault> {
-        let Some((bytes, superblock)) = self.read_at() else { return Ok(None) };
+        match &self.direct {
+            Some(direct) => direct.attribute_strings(at, path, name),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Direct {
+    /// The strings of an attribute of variable-length strings, straight from the file. `None` where libhdf5 must
+    /// be asked: whether there is such an attribute at all, and for what is stored in other ways.
+    pub(crate) fn attribute_strings<C: Container>(
+        &self,
+        at: &Id<C>,
+        path: &str,
+        name: &str,
+    ) -> Result<Option<Vec<Vec<u8>>>, StringFault> {
+        let Self { bytes, superblock } = self;
         // Objects that are missing or in another file are libhdf5's to tell about.
         let Ok(header) = h5o::address(&h5strata_ffi::lock(), at, path) else { return Ok(None) };
         let find = || variable_string_references(bytes, superblock, header, name);
-        let references = match self.read_whole(find) {
+        let references = match bytes.read_whole(find) {
             Ok(Some(references)) => references,
             Ok(None) | Err(OndiskError::Unsupported { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
         let copy = |string: &[u8]| Some(string.to_vec());
         let resolve = || resolve_strings(bytes, superblock, &references, &[], Threads::One, copy);
-        match self.read_whole(resolve) {
+        match bytes.read_whole(resolve) {
             Ok(strings) => Ok(Some(strings)),
             // Valid, and beyond what is decoded here.
             Err((_, StringFault::Heap(OndiskError::Unsupported { .. }))) => Ok(None),

@@ -50,7 +50,7 @@ impl Dataset {
 impl DatasetInner {
     fn stored_chunks(&self) -> Result<Vec<DatasetChunk>, DatasetFault> {
         let stored = self.storage.raw.stored(self.addresses()).map_err(DatasetFault::Index)?;
-        Ok(self.located(self.whole_map()?.iter(), &stored))
+        Ok(self.located(self.whole_map()?.iter(), &stored).collect())
     }
 
     fn stored_chunks_in(&self, selection: &Selection) -> Result<Vec<DatasetChunk>, DatasetFault> {
@@ -70,28 +70,28 @@ impl DatasetInner {
         wanted.sort_unstable();
         wanted.dedup();
         let stored = self.storage.raw.stored_of(self.addresses(), &wanted);
-        Ok(self.located(touched, &stored.map_err(DatasetFault::Index)?))
+        Ok(self.located(touched, &stored.map_err(DatasetFault::Index)?).collect())
     }
 
     /// Where addresses are read from; `None` if libhdf5 must be asked for them.
-    fn addresses(&self) -> Option<&FileBytes> {
+    pub(super) fn addresses(&self) -> Option<&FileBytes> {
         let file = &self.version.file;
         let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
         bytes.filter(|_| file.raw_path == RawPath::Auto)
     }
 
     /// The chunks of a map that are among the stored ones, which are in rising order.
-    fn located(
+    pub(super) fn located(
         &self,
         mapped: impl IntoIterator<Item = (ChunkIndex, RawChunk)>,
         stored: &[StoredChunk],
-    ) -> Vec<DatasetChunk> {
-        let find = |(chunk, raw): (ChunkIndex, RawChunk)| {
+    ) -> impl Iterator<Item = DatasetChunk> {
+        let find = move |(chunk, raw): (ChunkIndex, RawChunk)| {
             let at = stored.binary_search_by_key(&raw, |chunk| chunk.raw).ok()?;
             let coordinate = unravel(chunk.0, self.geometry.grid());
             let StoredChunk { address, size, filter_mask, .. } = stored[at];
             Some(DatasetChunk { coordinate, raw, address, size, filter_mask })
         };
-        mapped.into_iter().filter_map(find).collect()
+        mapped.into_iter().filter_map(find)
     }
 }

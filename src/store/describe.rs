@@ -10,7 +10,7 @@ use crate::dtype::{ByteOrder, Charset, Dtype, Field, Padding};
 const BOOL: [(&str, &[u8]); 2] = [("FALSE", &[0]), ("TRUE", &[1])];
 
 /// The element type that a description stands for.
-pub(super) fn dtype(description: &Description) -> Dtype {
+pub(crate) fn dtype(description: &Description) -> Dtype {
     let size = description.size;
     match &description.class {
         TypeClass::Integer { order, signed, .. } => {
@@ -127,7 +127,7 @@ pub struct UnsupportedType {
 /// # Errors
 /// [`UnsupportedType`] for types known by their class alone, and for floats of more than 8 bytes that are not
 /// the little-endian `long double` of x86-64.
-pub(super) fn description(dtype: &Dtype) -> Result<Description, UnsupportedType> {
+pub(crate) fn description(dtype: &Dtype) -> Result<Description, UnsupportedType> {
     let unsupported = || UnsupportedType { dtype: dtype.clone() };
     let sized =
         |class| dtype.size().map(|size| Description { size, class }).ok_or_else(unsupported);

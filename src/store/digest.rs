@@ -11,15 +11,15 @@ pub(super) type Digest = [u8; 32];
 
 /// Where the values of a chunk lie that are inside a dataset's bounds: the chunk in C order, cut at the edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trimmed {
+pub(crate) struct Trimmed {
     /// Shape of what is inside, in elements.
-    pub(super) shape: Dims,
+    pub(crate) shape: Dims,
     chunk_shape: Dims,
 }
 
 impl Trimmed {
     /// The part of the chunk at `coordinate`, in the grid of chunks, that is inside `shape`.
-    pub(super) fn new(coordinate: &[u64], shape: &[u64], chunk_shape: &[u64]) -> Self {
+    pub(crate) fn new(coordinate: &[u64], shape: &[u64], chunk_shape: &[u64]) -> Self {
         let inside =
             coordinate.iter().zip(shape).zip(chunk_shape).map(|((&at, &axis), &chunk)| {
                 axis.saturating_sub(at.saturating_mul(chunk)).min(chunk)
@@ -28,7 +28,7 @@ impl Trimmed {
     }
 
     /// Whether nothing is cut off.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.shape == self.chunk_shape
     }
 
@@ -90,7 +90,7 @@ impl Trimmed {
     }
 
     /// The elements inside, as ranges of the chunk's bytes.
-    pub(super) fn byte_runs(&self, element_size: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    pub(crate) fn byte_runs(&self, element_size: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         let byte = move |element: u64| {
             // Chunks that are looked at are in memory.
             usize::try_from(element).unwrap_or(usize::MAX).saturating_mul(element_size)

@@ -9,6 +9,7 @@ use crate::dtype::Dtype;
 use crate::kernel::KernelError;
 use crate::plan::PlanError;
 use crate::raw::{ReadError, ReadFault, StringFault};
+use crate::snapshot::NotCarried;
 
 /// What can go wrong with a versioned file. Every variant names the file.
 #[derive(Debug, thiserror::Error)]
@@ -198,6 +199,41 @@ pub enum Error {
         #[source]
         fault: Box<DatasetFault>,
     },
+    /// Something cannot be carried to another file, and everything had to be.
+    #[error("{}: {}", .file.display(), all(.not_carried))]
+    NotCarried {
+        /// The file that it is in.
+        file: PathBuf,
+        /// What cannot be carried.
+        not_carried: Vec<NotCarried>,
+    },
+    /// A plain HDF5 file has no such group.
+    #[error("{}: no group {group:?}", .file.display())]
+    NoGroup {
+        /// The file.
+        file: PathBuf,
+        /// Path of the group.
+        group: String,
+    },
+    /// A plain HDF5 file with more objects than are listed: groups that hold each other.
+    #[error("{}: it holds more than {most} objects", .file.display())]
+    TooManyObjects {
+        /// The file.
+        file: PathBuf,
+        /// The most that are listed.
+        most: usize,
+    },
+    /// A dataset of a plain HDF5 file cannot be read or written.
+    #[error("{}: dataset {dataset:?}: {fault}", .file.display())]
+    PlainDataset {
+        /// The file.
+        file: PathBuf,
+        /// Path of the dataset.
+        dataset: String,
+        /// What is wrong.
+        #[source]
+        fault: PlainFault,
+    },
     /// libhdf5 failed.
     #[error("{}: {object}: {source}", .file.display())]
     Library {
@@ -215,6 +251,21 @@ pub enum Error {
         file: PathBuf,
         /// Why.
         source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// What is wrong with a dataset of a plain HDF5 file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlainFault {
+    /// The fill value is a string that cannot be read.
+    #[error("fill value: {0}")]
+    FillValue(#[source] Box<StringFault>),
+    /// libhdf5 has not created it with the filters that its chunks have.
+    #[error("libhdf5 creates it without the filter {filter}")]
+    Filter {
+        /// The filter.
+        filter: String,
     },
 }
 
@@ -500,6 +551,17 @@ fn suggest(nearest: &Option<String>, known: &[String]) -> String {
             format!(": there are {}{more}", known[..known.len().min(LISTED)].join(", "))
         }
     }
+}
+
+/// What is left behind, one after the other.
+fn all(not_carried: &[NotCarried]) -> String {
+    const LISTED: usize = 8;
+    let mut listed: Vec<String> =
+        not_carried.iter().take(LISTED).map(|one| one.to_string()).collect();
+    if let Some(more) = not_carried.len().checked_sub(LISTED).filter(|more| *more > 0) {
+        listed.push(format!("and {more} more"));
+    }
+    listed.join("; ")
 }
 
 /// A coordinate as Python writes it.

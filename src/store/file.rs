@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use chrono::{DateTime, Utc};
 use h5strata_ffi::error::Minor;
 use h5strata_ffi::h5t::{ByteOrder, TypeClass};
-use h5strata_ffi::id::{File, Group};
-use h5strata_ffi::{h5a, h5f, h5g, h5l, h5t};
+use h5strata_ffi::id::{File, FileAccess, Group};
+use h5strata_ffi::{Lock, h5a, h5f, h5g, h5l, h5t};
 
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
 use super::layout;
-use super::library::{file_access, write_access};
+use super::library::{file_access, plain_access, write_access};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
 use super::storage::Storage;
 use super::version::Version;
@@ -81,10 +81,22 @@ impl Deref for FileInner {
     }
 }
 
+/// Positional access to an open file.
 #[derive(Debug)]
-pub(super) struct Direct {
-    pub(super) bytes: FileBytes,
-    pub(super) superblock: Superblock,
+pub(crate) struct Direct {
+    pub(crate) bytes: FileBytes,
+    pub(crate) superblock: Superblock,
+}
+
+impl Direct {
+    /// `None` for drivers without a descriptor, and for superblocks that we do not decode.
+    pub(crate) fn of(lock: &Lock, file: &File) -> Result<Option<Self>, h5strata_ffi::Error> {
+        let bytes = h5f::descriptor(lock, file)?.map(FileBytes::new);
+        Ok(bytes.and_then(|bytes| {
+            let superblock = Superblock::read(&bytes).ok()?;
+            Some(Self { bytes, superblock })
+        }))
+    }
 }
 
 impl OpenOptions {
@@ -126,11 +138,8 @@ impl OpenOptions {
     /// As [`VersionedFile::open`]; [`Error::Threads`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref();
-        check_regular(path, false).map_err(|source| io_error(path, source))?;
-        let lock = h5strata_ffi::lock();
-        let access = file_access(&lock).map_err(library_error(path, "/"))?;
-        let file = h5f::open_read_only(&lock, path, Some(access));
-        self.opened(path, file.map_err(open_error(path))?, None)
+        let file = open_read_only(path, file_access)?;
+        self.opened(path, file, None)
     }
 
     /// Opens a file for reading and for committing new versions. No other process may have it open.
@@ -173,13 +182,7 @@ impl OpenOptions {
             return Err(Error::NotVersioned { file: path.to_owned() });
         }
         let versions = h5g::open(&lock, &file, VERSIONS).map_err(library_error(path, VERSIONS))?;
-        let direct = match h5f::descriptor(&lock, &file).map_err(library_error(path, "/"))? {
-            Some(descriptor) => {
-                let bytes = FileBytes::new(descriptor);
-                Superblock::read(&bytes).ok().map(|superblock| Direct { bytes, superblock })
-            }
-            None => None,
-        };
+        let direct = Direct::of(&lock, &file).map_err(library_error(path, "/"))?;
         let pool = match self.threads {
             Some(threads) if threads > 1 => Some(
                 rayon::ThreadPoolBuilder::new()
@@ -207,6 +210,22 @@ impl OpenOptions {
     }
 }
 
+/// Opens a plain HDF5 file for reading.
+pub(crate) fn open_plain(path: &Path) -> Result<File, Error> {
+    open_read_only(path, plain_access)
+}
+
+/// Opens any HDF5 file for reading, with what `access` makes.
+fn open_read_only(
+    path: &Path,
+    access: fn(&Lock) -> Result<&'static FileAccess, h5strata_ffi::Error>,
+) -> Result<File, Error> {
+    check_regular(path, false).map_err(|source| io_error(path, source))?;
+    let lock = h5strata_ffi::lock();
+    let access = access(&lock).map_err(library_error(path, "/"))?;
+    h5f::open_read_only(&lock, path, Some(access)).map_err(open_error(path))
+}
+
 /// Whether there is a file that may be read, and written, in the system's own words: libhdf5 reports a missing one
 /// in its own, and opening a pipe would wait for its writer.
 fn check_regular(path: &Path, write: bool) -> io::Result<()> {
@@ -217,7 +236,7 @@ fn check_regular(path: &Path, write: bool) -> io::Result<()> {
 }
 
 /// Whether a file may be made at a path, in the system's own words.
-fn check_absent(path: &Path) -> io::Result<()> {
+pub(super) fn check_absent(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(_) => Err(io::Error::from(io::ErrorKind::AlreadyExists)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -225,14 +244,36 @@ fn check_absent(path: &Path) -> io::Result<()> {
     }
 }
 
-fn io_error(path: &Path, source: io::Error) -> Error {
+pub(super) fn io_error(path: &Path, source: io::Error) -> Error {
     Error::Io { file: path.to_owned(), source }
 }
 
 /// Tells of which object of which file a failure of libhdf5 is.
-fn library_error(path: &Path, object: &str) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+pub(super) fn library_error(
+    path: &Path,
+    object: &str,
+) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
     let (file, object) = (path.to_owned(), object.to_owned());
     move |source| Error::Library { file, object, source }
+}
+
+/// Tells of which object of a plain file a failure of libhdf5 is; `""` is the group that it was opened at.
+pub(crate) fn plain_library_error(
+    path: &Path,
+    object: &str,
+) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+    library_error(path, if object.is_empty() { "/" } else { object })
+}
+
+/// Tells of which attribute of which object of a plain file a fault is.
+pub(crate) fn plain_attribute_error(
+    path: &Path,
+    object: &str,
+    name: &str,
+) -> impl FnOnce(StringFault) -> Error + use<> {
+    let object = if object.is_empty() { "/" } else { object };
+    let (file, object, attribute) = (path.to_owned(), object.to_owned(), name.to_owned());
+    move |fault| Error::Attribute { file, object, attribute, fault: Box::new(fault) }
 }
 
 /// Why libhdf5 would not open a file.
@@ -288,8 +329,7 @@ impl FileInner {
         object: &str,
         name: &str,
     ) -> impl FnOnce(StringFault) -> Error + use<> {
-        let (file, object, attribute) = (self.path.clone(), object.to_owned(), name.to_owned());
-        move |fault| Error::Attribute { file, object, attribute, fault: Box::new(fault) }
+        plain_attribute_error(&self.path, object, name)
     }
 
     pub(super) fn threads(&self) -> Threads<'_> {

@@ -19,13 +19,23 @@ const KEPT_STRUCTURES: (i32, i32) = (8 << 20, 4 << 20);
 /// all else of opening a dataset.
 pub(super) fn file_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
     static ACCESS: OnceLock<FileAccess> = OnceLock::new();
+    made_once(lock, &ACCESS, |access| h5p::set_no_read_ahead(lock, access))
+}
+
+/// How plain HDF5 files are opened for reading: with the library's chunk caches, as their chunks may be read in other
+/// shapes than they are stored in.
+pub(super) fn plain_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
+    static ACCESS: OnceLock<FileAccess> = OnceLock::new();
     made_once(lock, &ACCESS, |_| Ok(()))
 }
 
 /// How files are created and opened for writing: what is written to them opens in HDF5 1.10.
 pub(super) fn write_access(lock: &Lock) -> Result<&'static FileAccess, h5strata_ffi::Error> {
     static ACCESS: OnceLock<FileAccess> = OnceLock::new();
-    made_once(lock, &ACCESS, |access| h5p::set_libver_bounds_earliest_to_v110(lock, access))
+    made_once(lock, &ACCESS, |access| {
+        h5p::set_no_read_ahead(lock, access)?;
+        h5p::set_libver_bounds_earliest_to_v110(lock, access)
+    })
 }
 
 fn made_once(
@@ -39,7 +49,6 @@ fn made_once(
     h5::set_free_lists(lock, FreeLists { structures: KEPT_STRUCTURES, ..FreeLists::DEFAULT })?;
     library_filters::register(lock)?;
     let made = h5p::file_access(lock)?;
-    h5p::set_no_read_ahead(lock, &made)?;
     set(&made)?;
     Ok(access.get_or_init(|| made))
 }

@@ -8,6 +8,7 @@ mod describe;
 mod digest;
 mod element;
 mod error;
+mod export;
 mod file;
 mod history;
 mod layout;
@@ -23,18 +24,27 @@ mod timestamp;
 mod version;
 mod writer;
 
+pub(crate) use attribute::read_attribute;
 pub use attribute::{Attribute, AttributeValue};
 pub use chunks::DatasetChunk;
 pub use commit::{CommitReport, DatasetReport};
 pub use dataset::Dataset;
 pub use describe::UnsupportedType;
+pub(crate) use describe::{description, dtype as describe_dtype};
+pub(crate) use digest::Trimmed;
 pub use element::Element;
 pub use error::{
-    DataVersionReason, DatasetFault, Error, FormatFault, HashTableFault, RawDataFault,
+    DataVersionReason, DatasetFault, Error, FormatFault, HashTableFault, PlainFault, RawDataFault,
 };
+pub use export::{ExportOptions, ExportReport};
+pub(crate) use file::{Direct, open_plain, plain_attribute_error, plain_library_error};
 pub use file::{OpenOptions, VersionedFile};
 pub use history::VersionInfo;
-pub use stage::{BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset};
+pub use stage::{
+    BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
+};
+pub(crate) use stage::{Settings, check_attribute, reserved_part};
 pub use storage::Fill;
+pub(crate) use storage::{check_fill_strings, filter as filter_of_library};
 pub use timestamp::parse_time;
 pub use version::{Entry, EntryKind, Version};

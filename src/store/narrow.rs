@@ -5,7 +5,7 @@ use h5strata_ffi::h5t::{ByteOrder, Description, TypeClass};
 
 /// Where the value's bits lie in an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NarrowInteger {
+pub(crate) struct NarrowInteger {
     size: usize,
     signed: bool,
     big_endian: bool,
@@ -18,7 +18,7 @@ pub(super) struct NarrowInteger {
 impl NarrowInteger {
     /// What is narrow about the integers of a type, also where they have names or stand in arrays; `None` if
     /// they fill their bytes, or the type is of another class.
-    pub(super) fn of(description: &Description) -> Option<Self> {
+    pub(crate) fn of(description: &Description) -> Option<Self> {
         let (order, signed, precision, offset) = match &description.class {
             TypeClass::Integer { order, signed, precision, offset } => {
                 (*order, *signed, *precision, *offset)
@@ -41,7 +41,7 @@ impl NarrowInteger {
     }
 
     /// Turns stored elements into integers that fill their bytes, as a conversion by libhdf5 does.
-    pub(super) fn widen(self, elements: &mut [u8]) {
+    pub(crate) fn widen(self, elements: &mut [u8]) {
         let empty = u64::BITS as usize - self.precision;
         for element in elements.chunks_exact_mut(self.size) {
             let mut word = [0; size_of::<u64>()];

@@ -1,11 +1,11 @@
 use h5strata_ffi::h5p::{self, FillValue, Layout};
 use h5strata_ffi::h5s::{self, Extent};
-use h5strata_ffi::id::Datatype;
+use h5strata_ffi::id::{Container, Datatype, Id};
 use h5strata_ffi::{h5d, h5l, h5o, h5t};
 
 use super::describe;
 use super::error::{DatasetFault, RawDataFault};
-use super::file::FileInner;
+use super::file::{Direct, FileInner};
 use super::narrow::NarrowInteger;
 use super::version::VersionInner;
 use crate::chunk_map::ElementType;
@@ -62,7 +62,8 @@ impl Storage {
         let dataset = h5d::open(&lock, &file.file, path)?;
         let datatype = h5d::datatype(&lock, &dataset)?;
         if h5t::is_variable_string(&lock, &datatype)? {
-            check_fill_strings(file, path)?;
+            check_fill_strings(file.direct.as_ref(), &file.file, path)
+                .map_err(|fault| DatasetFault::FillValue { raw_data: path.to_owned(), fault })?;
         }
         let creation = h5d::creation(&lock, &dataset)?;
         if h5p::layout(&lock, &creation)? != Layout::Chunked {
@@ -146,9 +147,13 @@ impl Storage {
 
 /// Checks that fill values of variable-length strings can be read, before libhdf5 does (`H5Dget_create_plist` in
 /// `H5D_get_create_plist`), which takes for ever in a damaged heap.
-fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> {
-    let Some((bytes, superblock)) = file.read_at() else { return Ok(()) };
-    let Ok(address) = h5o::address(&h5strata_ffi::lock(), &file.file, path) else {
+pub(crate) fn check_fill_strings<C: Container>(
+    direct: Option<&Direct>,
+    at: &Id<C>,
+    path: &str,
+) -> Result<(), StringFault> {
+    let Some(Direct { bytes, superblock }) = direct else { return Ok(()) };
+    let Ok(address) = h5o::address(&h5strata_ffi::lock(), at, path) else {
         // In another file, which is libhdf5's to read.
         return Ok(());
     };
@@ -157,9 +162,9 @@ fn check_fill_strings(file: &FileInner, path: &str) -> Result<(), DatasetFault> 
         resolve_strings(bytes, superblock, &references, &[], Threads::One, |_| Some(()))
             .map_err(|(_, fault)| fault)
     };
-    match file.read_whole(read) {
+    match bytes.read_whole(read) {
         Ok(_) | Err(StringFault::Heap(OndiskError::Unsupported { .. })) => Ok(()),
-        Err(fault) => Err(DatasetFault::FillValue { raw_data: path.to_owned(), fault }),
+        Err(fault) => Err(fault),
     }
 }
 
@@ -178,7 +183,8 @@ fn chunk_index(header: &ObjectHeader) -> Option<ChunkBTree> {
     }
 }
 
-fn filter(filter: h5p::Filter) -> Filter {
+/// A filter as libhdf5 tells of it.
+pub(crate) fn filter(filter: h5p::Filter) -> Filter {
     Filter {
         // Filter numbers have 16 bits in the file (specification IV.A.2.l).
         id: u16::try_from(filter.id).unwrap_or(0),

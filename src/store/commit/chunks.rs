@@ -21,7 +21,7 @@ use super::hash_table::HashTable;
 use super::report::DatasetReport;
 use super::reused::Reused;
 use crate::codec::{Pipeline, Scratch};
-use crate::dims::{ChunkIndex, Dims, RawChunk, ravel, unravel};
+use crate::dims::{ChunkIndex, Dims, RawChunk, chunk_grid, ravel, unravel};
 use crate::raw::{RawWriter, Threads};
 use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
@@ -131,28 +131,30 @@ impl ChunkStore<'_> {
     fn keep_base(&self, map: &mut Vec<(ChunkIndex, RawChunk)>) -> Result<(), DatasetFault> {
         let Some(base) = self.kept_base() else { return Ok(()) };
         let stored = base.inner.whole_map()?.iter();
-        map.extend(stored.filter_map(|(there, raw)| Some((self.here(base, there)?, raw))));
+        let grid = base.chunk_grid();
+        map.extend(stored.filter_map(|(there, raw)| Some((self.here(grid, there)?, raw))));
         Ok(())
     }
 
-    /// Where a chunk of a base dataset stands in the grid of the staged array; `None` if it was changed or cut off.
-    fn here(&self, base: &Dataset, there: ChunkIndex) -> Option<ChunkIndex> {
+    /// Where a chunk of a base of this grid stands in the grid of the staged array; `None` if it was changed or cut off.
+    fn here(&self, grid: &[u64], there: ChunkIndex) -> Option<ChunkIndex> {
         let array = &self.content.array;
-        let here = ravel(&unravel(there.0, base.chunk_grid()), array.grid()).map(ChunkIndex)?;
+        let here = ravel(&unravel(there.0, grid), array.grid()).map(ChunkIndex)?;
         matches!(array.state(here), ChunkState::Base(chunk) if chunk == there).then_some(here)
     }
 
     /// The chunks that the base has to bring, here and in the grid of the base, in rising order.
     fn brought(&self) -> Result<Vec<(ChunkIndex, ChunkIndex)>, DatasetFault> {
         let array = &self.content.array;
-        if array.base().is_none() || self.kept_base().is_some() {
+        let Some(base) = array.base().filter(|_| self.kept_base().is_none()) else {
             return Ok(Vec::new());
-        }
-        if let Some(base) = self.content.base_dataset() {
-            let stored = base.inner.whole_map()?.iter();
-            return Ok(stored
-                .filter_map(|(there, _)| Some((self.here(base, there)?, there)))
-                .collect());
+        };
+        let stored = base.stored().map_err(|error| StageFault::from(StagedError::Base(error)))?;
+        if let Some(stored) = stored {
+            let grid = chunk_grid(base.shape(), base.chunk_shape())
+                .map_err(|error| StageFault::from(StagedError::Dims(error)))?;
+            let brought = stored.into_iter().filter_map(|at| Some((self.here(&grid, at)?, at)));
+            return Ok(brought.collect());
         }
         let here = (0..array.grid().iter().product()).map(ChunkIndex);
         let brought = here.filter_map(|here| match array.state(here) {
@@ -207,6 +209,8 @@ impl ChunkStore<'_> {
             let candidates = self.threads.install(|| batch.par_iter().map(one).collect());
             write(self.place(candidates, stored)?)?;
         }
+        // A batch of strings is a chunk: what it takes in memory is not known before it is there.
+        let size = if self.content.strings.is_some() { 1 } else { size };
         for batch in brought.chunks(size) {
             let before = self.content.strings.as_ref().map(|strings| strings.read().mark());
             let candidates = self.bring(batch)?;

@@ -103,7 +103,7 @@ fn store_dataset(
     undo: &mut Undo,
 ) -> Result<StoredDataset, DatasetFault> {
     let file = &stage.file.inner;
-    if has_origin && !content.array.is_changed() {
+    if has_origin && content.base_dataset().is_some() && !content.array.is_changed() {
         return Ok(StoredDataset { chunks: StoredChunks::default(), unchanged: true });
     }
     let raw_data = raw_data_path(path);
@@ -149,14 +149,24 @@ fn store_dataset(
     let mut chunks = store.run()?;
     path.clone_into(&mut chunks.report.path);
     table.write(&h5strata_ffi::lock(), file)?;
-    let unchanged = has_origin && is_as_in_base(content, &chunks)?;
+    let unchanged = has_origin && is_as_in_parent(stage, path, content, &chunks)?;
     Ok(StoredDataset { chunks, unchanged })
 }
 
-/// Whether a dataset has the shape and the chunks of the one it was staged from.
-fn is_as_in_base(content: &Content, chunks: &StoredChunks) -> Result<bool, DatasetFault> {
-    let Some(base) = content.base_dataset() else { return Ok(false) };
-    if content.array.shape() != base.shape() {
+/// Whether a dataset has the shape and the chunks of the one at its path in the parent version.
+fn is_as_in_parent(
+    stage: &Stage<'_>,
+    path: &str,
+    content: &Content,
+    chunks: &StoredChunks,
+) -> Result<bool, DatasetFault> {
+    let base = match (content.base_dataset(), &stage.parent) {
+        (Some(base), _) => base.clone(),
+        // Its values come from elsewhere and may be the same all the same.
+        (None, Some(parent)) => parent.dataset(path).map_err(DatasetFault::other)?,
+        (None, None) => return Ok(false),
+    };
+    if content.array.shape() != base.shape() || base.raw_data().0 != raw_data_path(path) {
         return Ok(false);
     }
     Ok(base.inner.whole_map()?.iter().eq(chunks.map.iter().copied()))

@@ -10,7 +10,7 @@ use super::super::digest::Trimmed;
 use super::super::element::Elements;
 use super::super::error::Error;
 use super::strings::{EMPTY, HANDLE, StringArena};
-use crate::dims::{ChunkIndex, unravel};
+use crate::dims::{ChunkIndex, Dims, DimsError, chunk_grid, unravel};
 use crate::raw::Threads;
 use crate::selection::{AxisSelection, Selection};
 use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError};
@@ -42,6 +42,32 @@ impl From<MemoryBaseError> for BaseError {
     }
 }
 
+/// Where strings of variable length come from, chunk by chunk: what [`Base`] is for elements of fixed size.
+///
+/// What it holds must not change while it is staged.
+pub trait StringSource: Send + Sync {
+    /// Shape in elements.
+    fn shape(&self) -> &[u64];
+
+    /// Shape of a chunk in elements.
+    fn chunk_shape(&self) -> &[u64];
+
+    /// The chunks that may hold a string that is not empty, strictly rising; `None` if that is not known.
+    ///
+    /// # Errors
+    /// [`BaseError`] if it cannot be found out.
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        Ok(None)
+    }
+
+    /// The strings of one chunk that are inside the shape, in C order; `None` if all of them are empty. Chunks are
+    /// row-major positions in the grid, and are asked for one after the other.
+    ///
+    /// # Errors
+    /// [`BaseError`] if the chunk cannot be brought.
+    fn strings(&self, chunk: ChunkIndex) -> Result<Option<Vec<Vec<u8>>>, BaseError>;
+}
+
 /// What a staged dataset starts from.
 pub(in crate::store) enum StageBase {
     /// The dataset of an older version, whose stored chunks may be used as they are.
@@ -50,6 +76,8 @@ pub(in crate::store) enum StageBase {
     Memory(Box<MemoryBase<Elements>>),
     /// Anything else that has chunks, all of which will be stored.
     Source(Arc<dyn Base<Error = BaseError>>),
+    /// The same for strings of variable length.
+    Strings(StringBase),
 }
 
 impl Base for StageBase {
@@ -60,6 +88,7 @@ impl Base for StageBase {
             Self::Stored(base) => base.shape(),
             Self::Memory(base) => base.shape(),
             Self::Source(base) => base.shape(),
+            Self::Strings(base) => base.source.shape(),
         }
     }
 
@@ -68,6 +97,16 @@ impl Base for StageBase {
             Self::Stored(base) => base.chunk_shape(),
             Self::Memory(base) => base.chunk_shape(),
             Self::Source(base) => base.chunk_shape(),
+            Self::Strings(base) => base.source.chunk_shape(),
+        }
+    }
+
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        match self {
+            Self::Stored(base) => base.stored(),
+            Self::Memory(_) => Ok(None),
+            Self::Source(base) => base.stored(),
+            Self::Strings(base) => base.source.stored(),
         }
     }
 
@@ -76,7 +115,48 @@ impl Base for StageBase {
             Self::Stored(base) => base.visit(chunks, visit),
             Self::Memory(base) => base.visit(chunks, visit).map_err(BaseError::from),
             Self::Source(base) => base.visit(chunks, visit),
+            Self::Strings(base) => base.visit(chunks, visit),
         }
+    }
+}
+
+/// Strings that a source brings, as handles into `strings`.
+pub(in crate::store) struct StringBase {
+    source: Arc<dyn StringSource>,
+    grid: Dims,
+    strings: Arc<StringArena>,
+}
+
+impl StringBase {
+    pub(in crate::store) fn new(
+        source: Arc<dyn StringSource>,
+        strings: Arc<StringArena>,
+    ) -> Result<Self, DimsError> {
+        let grid = chunk_grid(source.shape(), source.chunk_shape())?;
+        Ok(Self { source, grid, strings })
+    }
+
+    /// One chunk after the other: handles are given in their order.
+    fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
+        for (position, &chunk) in chunks.iter().enumerate() {
+            let visited = match self.source.strings(chunk)? {
+                Some(strings) => visit(position, BaseChunk::Bytes(&self.handles(chunk, &strings))),
+                None => visit(position, BaseChunk::Fill),
+            };
+            if visited.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The handles of a chunk's strings, in the shape of a whole chunk.
+    fn handles(&self, chunk: ChunkIndex, strings: &[Vec<u8>]) -> Vec<u8> {
+        let coordinate = unravel(chunk.0, &self.grid);
+        let trimmed = Trimmed::new(&coordinate, self.source.shape(), self.source.chunk_shape());
+        let mut arena = self.strings.write();
+        let inside: Vec<u8> = strings.iter().flat_map(|string| arena.add(string)).collect();
+        trimmed.spread(&inside, HANDLE, &EMPTY)
     }
 }
 
@@ -95,6 +175,10 @@ impl Base for DatasetBase {
 
     fn chunk_shape(&self) -> &[u64] {
         self.dataset.chunk_shape()
+    }
+
+    fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
+        Ok(Some(self.dataset.chunk_map()?.iter().map(|(chunk, _)| chunk).collect()))
     }
 
     fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
@@ -148,7 +232,11 @@ impl DatasetBase {
 }
 
 /// Selects the elements of a chunk that are inside the bounds. Chunks of datasets that exist end below `i64::MAX`.
-fn box_selection(coordinate: &[u64], chunk_shape: &[u64], inside: &[u64]) -> Selection {
+pub(in crate::store) fn box_selection(
+    coordinate: &[u64],
+    chunk_shape: &[u64],
+    inside: &[u64],
+) -> Selection {
     let bound = |value: u64| i64::try_from(value).ok();
     let axes = coordinate.iter().zip(chunk_shape).zip(inside).map(|((&at, &chunk), &count)| {
         let start = at.saturating_mul(chunk);

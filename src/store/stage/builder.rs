@@ -6,7 +6,7 @@ use super::super::element::{Element, Elements, bytes_of, into_elements};
 use super::super::error::Error;
 use super::super::storage::Fill;
 use super::Stage;
-use super::base::{BaseError, StageBase};
+use super::base::{BaseError, StageBase, StringBase, StringSource};
 use super::content::{Content, Settings};
 use super::dataset::StagedDataset;
 use super::error::StageFault;
@@ -15,7 +15,14 @@ use crate::chunking;
 use crate::codec::{ChunkLayout, Filter, FilterRequest, Pipeline};
 use crate::dims::Dims;
 use crate::dtype::{Charset, Dtype};
-use crate::staged::{Base, MemoryBase};
+use crate::staged::{Base, MemoryBase, StagedError};
+
+/// The filters that a dataset is to have.
+#[derive(Clone, Debug)]
+enum Filters {
+    Asked(FilterRequest),
+    Stored(Vec<Filter>),
+}
 
 /// A dataset that is about to be staged. What is not said is as in the versions that have stored chunks at its path,
 /// and else a default: a chunk shape that suits its shape, no filters, filled with zeros.
@@ -24,13 +31,27 @@ pub struct DatasetBuilder<'s, 'f> {
     stage: &'s mut Stage<'f>,
     path: String,
     chunk_shape: Option<Dims>,
-    filters: Option<FilterRequest>,
+    filters: Option<Filters>,
     fill: Option<Vec<u8>>,
+    replaces: bool,
 }
 
 impl<'s, 'f> DatasetBuilder<'s, 'f> {
     pub(super) fn new(stage: &'s mut Stage<'f>, path: &str) -> Self {
-        Self { stage, path: path.to_owned(), chunk_shape: None, filters: None, fill: None }
+        let path = path.to_owned();
+        Self { stage, path, chunk_shape: None, filters: None, fill: None, replaces: false }
+    }
+
+    /// Takes the place of the dataset at the path, whose attributes it keeps, if there is one.
+    pub(crate) fn replacing(mut self) -> Self {
+        self.replaces = true;
+        self
+    }
+
+    /// Takes filters with all the parameters that they have on another dataset of this type and chunk shape.
+    pub(crate) fn stored_filters(mut self, filters: Vec<Filter>) -> Self {
+        self.filters = Some(Filters::Stored(filters));
+        self
     }
 
     /// Shape of a chunk in elements.
@@ -45,26 +66,33 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
     }
 
     /// Compresses chunks with any filter.
-    pub fn compression(mut self, filter: Filter) -> Self {
-        self.filters.get_or_insert_default().compression = Some(filter);
-        self
+    pub fn compression(self, filter: Filter) -> Self {
+        self.asked(|request| request.compression = Some(filter))
     }
 
     /// Sorts the bytes of a chunk's elements by their place before they are compressed.
-    pub fn shuffle(mut self) -> Self {
-        self.filters.get_or_insert_default().shuffle = true;
-        self
+    pub fn shuffle(self) -> Self {
+        self.asked(|request| request.shuffle = true)
     }
 
     /// Guards chunks by a checksum.
-    pub fn fletcher32(mut self) -> Self {
-        self.filters.get_or_insert_default().fletcher32 = true;
-        self
+    pub fn fletcher32(self) -> Self {
+        self.asked(|request| request.fletcher32 = true)
     }
 
     /// The filters, all of them.
     pub fn filters(mut self, filters: FilterRequest) -> Self {
-        self.filters = Some(filters);
+        self.filters = Some(Filters::Asked(filters));
+        self
+    }
+
+    fn asked(mut self, change: impl FnOnce(&mut FilterRequest)) -> Self {
+        let mut request = match self.filters.take() {
+            Some(Filters::Asked(request)) => request,
+            Some(Filters::Stored(_)) | None => FilterRequest::default(),
+        };
+        change(&mut request);
+        self.filters = Some(Filters::Asked(request));
         self
     }
 
@@ -182,6 +210,26 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         })
     }
 
+    /// Stages strings of variable length that are brought from elsewhere when the stage is committed, a chunk at a
+    /// time. They must be of the dataset's chunk shape, which [`chunk_shape_for`](Self::chunk_shape_for) tells.
+    ///
+    /// # Errors
+    /// As [`data`](Self::data); for another type than strings of variable length.
+    pub fn string_source(
+        self,
+        dtype: Dtype,
+        source: Arc<dyn StringSource>,
+    ) -> Result<StagedDataset<'s>, Error> {
+        let shape = Dims::from_slice(source.shape());
+        self.stage(dtype, &shape, |settings| {
+            let Some(arena) = settings.new_arena() else {
+                return Err(StageFault::Type { dtype: settings.dtype });
+            };
+            let base = StringBase::new(source, Arc::clone(&arena)).map_err(StagedError::from)?;
+            Content::on(StageBase::Strings(base), Some(arena), settings)
+        })
+    }
+
     /// The chunk shape that a dataset of this type and shape will have.
     ///
     /// # Errors
@@ -207,7 +255,11 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         shape: &[u64],
         content: impl FnOnce(Settings) -> Result<Content, StageFault>,
     ) -> Result<StagedDataset<'s>, Error> {
-        let path = self.stage.free_path(&self.path)?;
+        let replaced = if self.replaces { self.stage.replaced(&self.path) } else { None };
+        let (path, origin, attributes) = match replaced {
+            Some(replaced) => replaced,
+            None => (self.stage.free_path(&self.path)?, None, AttributeChanges::default()),
+        };
         let stored = self.stage.stored_settings(&path)?;
         let made = self
             .settings(stored.as_ref(), dtype, shape)
@@ -219,8 +271,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         let stage = self.stage;
         let content = made.map_err(|fault| stage.fault(&path, fault))?;
         let kind = NodeKind::Staged(Box::new(content));
-        let attributes = AttributeChanges::default();
-        stage.insert(path.clone(), Node { origin: None, attributes, kind });
+        stage.insert(path.clone(), Node { origin, attributes, kind });
         StagedDataset::new(stage, &path)
     }
 
@@ -236,8 +287,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         super::super::describe::description(&dtype)
             .map_err(|_| StageFault::Type { dtype: dtype.clone() })?;
         let chunk_shape = self.chunk_shape(stored, &dtype, shape);
-        crate::dims::check_chunk_shape(shape.len(), &chunk_shape)
-            .map_err(crate::staged::StagedError::from)?;
+        crate::dims::check_chunk_shape(shape.len(), &chunk_shape).map_err(StagedError::from)?;
         let fill = match (&self.fill, stored, dtype.size()) {
             (Some(fill), _, Some(expected)) if fill.len() != expected => {
                 return Err(StageFault::FillSize { expected, found: fill.len() });
@@ -250,9 +300,10 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         };
         let mut settings = Settings { dtype, chunk_shape, fill, filters: Vec::new() };
         settings.filters = match (&self.filters, stored) {
-            (Some(request), _) => {
-                let elements = crate::dims::element_count(&settings.chunk_shape)
-                    .map_err(crate::staged::StagedError::from)?;
+            (Some(Filters::Stored(filters)), _) => filters.clone(),
+            (Some(Filters::Asked(request)), _) => {
+                let elements =
+                    crate::dims::element_count(&settings.chunk_shape).map_err(StagedError::from)?;
                 ChunkLayout::new(&settings.dtype, elements)
                     .and_then(|layout| request.filters(&layout))
                     .map_err(StageFault::Filter)?

@@ -26,10 +26,10 @@ const SHUFFLE: u16 = 2;
 
 /// What all versions of a dataset share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::store) struct Settings {
-    pub(in crate::store) dtype: Dtype,
-    pub(in crate::store) chunk_shape: Dims,
-    pub(in crate::store) fill: Fill,
+pub(crate) struct Settings {
+    pub(crate) dtype: Dtype,
+    pub(crate) chunk_shape: Dims,
+    pub(crate) fill: Fill,
     pub(in crate::store) filters: Vec<Filter>,
 }
 
@@ -59,7 +59,7 @@ impl Content {
     pub(in crate::store) fn base_dataset(&self) -> Option<&Dataset> {
         match self.array.base()?.as_ref() {
             StageBase::Stored(base) => Some(&base.dataset),
-            StageBase::Memory(_) | StageBase::Source(_) => None,
+            StageBase::Memory(_) | StageBase::Source(_) | StageBase::Strings(_) => None,
         }
     }
 

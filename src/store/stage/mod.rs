@@ -14,9 +14,11 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 
-pub use self::base::BaseError;
+pub(super) use self::base::box_selection;
+pub use self::base::{BaseError, StringSource};
 pub use self::builder::DatasetBuilder;
-pub(super) use self::content::{Content, Settings};
+pub(super) use self::content::Content;
+pub(crate) use self::content::Settings;
 pub use self::dataset::StagedDataset;
 pub use self::error::StageFault;
 pub use self::options::StageOptions;
@@ -31,6 +33,7 @@ use super::file::{FileInner, VersionedFile};
 use super::names::{DATASET_ATTRIBUTES, HASH_TABLE, RAW_DATA, VERSIONS};
 use super::version::{Entry, EntryKind, Version};
 use super::writer::StageGuard;
+use crate::raw::Threads;
 
 /// A new version of a file, which has the content of its parent until something is changed.
 ///
@@ -301,8 +304,8 @@ impl<'f> Stage<'f> {
     /// [`Error::Stage`] if there is no such object, the name is the format's, or the type cannot be written.
     pub fn set_attribute(&mut self, path: &str, attribute: Attribute) -> Result<(), Error> {
         let path = path.trim_matches('/');
-        self.check_attribute(path, &attribute.name)?;
-        commit::check_attribute(&attribute).map_err(|fault| self.fault(path, fault))?;
+        check_attribute(path, self.entries_kind(path), &attribute)
+            .map_err(|fault| self.fault(path, fault))?;
         self.changes_of(path)?.set(attribute);
         Ok(())
     }
@@ -351,12 +354,7 @@ impl<'f> Stage<'f> {
         if !path.split('/').all(part_is_name) {
             return fault(StageFault::Name);
         }
-        let reserved = VERSIONS.rsplit('/').next().unwrap_or_default();
-        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-        if first == reserved {
-            return fault(StageFault::Reserved { name: reserved.to_owned() });
-        }
-        if let Some(name) = rest.split('/').find(|part| [RAW_DATA, HASH_TABLE].contains(part)) {
+        if let Some(name) = reserved_part(path) {
             return fault(StageFault::Reserved { name: name.to_owned() });
         }
         if self.tree.contains_key(path) {
@@ -368,6 +366,14 @@ impl<'f> Stage<'f> {
             }
         }
         Ok(path.to_owned())
+    }
+
+    /// What a dataset at a path leaves to the one that takes its place: its path, and where its attributes are from.
+    fn replaced(&self, path: &str) -> Option<(String, Option<String>, AttributeChanges)> {
+        let path = path.trim_matches('/');
+        let node = self.tree.get(path)?;
+        let is_dataset = matches!(node.kind, NodeKind::Unchanged | NodeKind::Staged(_));
+        is_dataset.then(|| (path.to_owned(), node.origin.clone(), node.attributes.clone()))
     }
 
     /// Puts a node at a free path, and groups above it.
@@ -385,22 +391,6 @@ impl<'f> Stage<'f> {
         self.existing(path)?;
         let missing = self.fault(path, StageFault::Missing { nearest: None });
         self.tree.get_mut(path).map(|node| &mut node.attributes).ok_or(missing)
-    }
-
-    fn check_attribute(&self, path: &str, name: &str) -> Result<(), Error> {
-        let is_dataset = self.entries_kind(path) == Some(EntryKind::Dataset);
-        let reserved: &[&str] = match path {
-            "" => &super::names::VERSION_ATTRIBUTES,
-            _ if is_dataset => &DATASET_ATTRIBUTES,
-            _ => &[],
-        };
-        if reserved.contains(&name) {
-            return Err(self.fault(path, StageFault::ReservedAttribute { name: name.to_owned() }));
-        }
-        if name.is_empty() || name.contains('\0') {
-            return Err(self.fault(path, StageFault::AttributeName { name: name.to_owned() }));
-        }
-        Ok(())
     }
 
     /// Makes the dataset at a path one with values of its own.
@@ -436,8 +426,13 @@ impl<'f> Stage<'f> {
         }
     }
 
+    /// Whether more than the caller's own thread may work for it.
+    pub(crate) fn is_parallel(&self) -> bool {
+        !matches!(self.file.inner.threads(), Threads::One)
+    }
+
     /// The settings of the stored chunks at a path that some version has used.
-    fn stored_settings(&self, path: &str) -> Result<Option<Settings>, Error> {
+    pub(crate) fn stored_settings(&self, path: &str) -> Result<Option<Settings>, Error> {
         let inner: &Arc<FileInner> = &self.file.inner;
         if !commit::has_storage(inner, path)? {
             return Ok(None);
@@ -455,4 +450,35 @@ impl<'f> Stage<'f> {
             fault: Box::new(fault),
         }
     }
+}
+
+/// Checks that an attribute can be set on the object at a path; `""` is the version itself.
+pub(crate) fn check_attribute(
+    path: &str,
+    kind: Option<EntryKind>,
+    attribute: &Attribute,
+) -> Result<(), StageFault> {
+    let name = &attribute.name;
+    let reserved: &[&str] = match path {
+        "" => &super::names::VERSION_ATTRIBUTES,
+        _ if kind == Some(EntryKind::Dataset) => &DATASET_ATTRIBUTES,
+        _ => &[],
+    };
+    if reserved.contains(&name.as_str()) {
+        return Err(StageFault::ReservedAttribute { name: name.clone() });
+    }
+    if name.is_empty() || name.contains('\0') {
+        return Err(StageFault::AttributeName { name: name.clone() });
+    }
+    commit::check_attribute(attribute)
+}
+
+/// The part of a path that is a name of the format's own.
+pub(crate) fn reserved_part(path: &str) -> Option<&str> {
+    let versions = VERSIONS.rsplit('/').next().unwrap_or_default();
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    if first == versions {
+        return Some(first);
+    }
+    rest.split('/').find(|part| [RAW_DATA, HASH_TABLE].contains(part))
 }
