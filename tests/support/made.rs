@@ -118,6 +118,18 @@ pub(crate) fn creating(arguments: &[&str]) -> Result<String, SupportError> {
     run(script("creating.py")?.args(arguments))
 }
 
+/// Runs a command of `tests/python/alter.py` on a file.
+///
+/// # Errors
+/// [`SupportError::NoPython`]; [`SupportError::CommandFailed`] also where a check fails.
+pub(crate) fn alter(
+    command: &str,
+    file: &Path,
+    arguments: &[&str],
+) -> Result<String, SupportError> {
+    run(script("alter.py")?.arg(command).arg(file).args(arguments))
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     run(script("make_files.py")?.arg(test_files()).args(files))

@@ -1,48 +1,11 @@
 //! Versions are staged and committed, and read back.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_possible_wrap,
-    reason = "a test fails by a panic, and its numbers are small"
-)]
 
-use std::path::PathBuf;
-
-use h5strata::store::{Attribute, AttributeValue, StageFault};
+use h5strata::store::{Attribute, StageFault};
 use h5strata::{Dtype, Error, Selection, StageOptions, VersionedFile};
 use ndarray::{Array1, Array2, ArrayD, array, s};
 
-type Outcome = Result<(), Box<dyn std::error::Error>>;
-
-/// A new versioned file in a folder of its own, which goes when it is dropped.
-struct Scratch {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { _folder: folder, path }
-    }
-
-    fn create(&self) -> VersionedFile {
-        VersionedFile::create(&self.path).unwrap()
-    }
-}
-
-fn read(file: &VersionedFile, version: &str, dataset: &str) -> ArrayD<i64> {
-    file.version(version).unwrap().dataset(dataset).unwrap().read(Selection::all()).unwrap()
-}
-
-/// Why something could not be staged.
-fn fault<T>(outcome: Result<T, Error>) -> StageFault {
-    match outcome.err().unwrap() {
-        Error::Stage { fault, .. } => *fault,
-        error => panic!("{error}"),
-    }
-}
+use crate::support::Outcome;
+use crate::{Scratch, fault, read};
 
 #[test]
 fn a_version_reads_back_as_it_was_staged() -> Outcome {
@@ -115,7 +78,7 @@ fn an_unchanged_dataset_is_taken_over_with_its_attributes() -> Outcome {
     let mut file = scratch.create();
     let mut stage = file.stage("r0")?;
     stage.create_dataset("x").data(&array![1i64, 2, 3])?;
-    stage.set_attribute("x", text("units", "m"))?;
+    stage.set_attribute("x", Attribute::text("units", "m"))?;
     stage.commit()?;
     let mut stage = file.stage("r1")?;
     stage.dataset_mut("x")?.write(Selection::all(), &array![1i64, 2, 3])?;
@@ -124,17 +87,8 @@ fn an_unchanged_dataset_is_taken_over_with_its_attributes() -> Outcome {
     assert_eq!(report.chunks_written, 0);
     assert_eq!(read(&file, "r1", "x"), array![1, 2, 3].into_dyn());
     let attributes = file.version("r1")?.dataset("x")?.attributes()?;
-    assert_eq!(attributes, [text("units", "m")]);
+    assert_eq!(attributes, [Attribute::text("units", "m")]);
     Ok(())
-}
-
-fn text(name: &str, value: &str) -> Attribute {
-    Attribute {
-        name: name.to_owned(),
-        dtype: "str".parse().unwrap(),
-        shape: Vec::new(),
-        value: AttributeValue::Strings(vec![value.as_bytes().to_vec()]),
-    }
 }
 
 #[test]
@@ -186,8 +140,8 @@ fn datasets_are_renamed_and_copied_with_all_they_have() -> Outcome {
     let mut stage = file.stage("r0")?;
     stage.create_dataset("g/x").chunks(&[2]).data(&array![1i64, 2, 3])?;
     stage.create_dataset("g/names").strings(&[2], &["one", "two"])?;
-    stage.set_attribute("g/x", text("units", "m"))?;
-    stage.set_attribute("g", text("title", "a group"))?;
+    stage.set_attribute("g/x", Attribute::text("units", "m"))?;
+    stage.set_attribute("g", Attribute::text("title", "a group"))?;
     stage.commit()?;
     let mut stage = file.stage("r1")?;
     stage.rename("g", "h")?;
@@ -198,8 +152,8 @@ fn datasets_are_renamed_and_copied_with_all_they_have() -> Outcome {
     assert_eq!(version.datasets()?, ["h/names", "h/x", "y"]);
     assert_eq!(read(&file, "r1", "h/x"), array![1, 2, 3].into_dyn());
     assert_eq!(read(&file, "r1", "y"), array![7, 2, 3].into_dyn());
-    assert_eq!(version.attributes_of("h")?, [text("title", "a group")]);
-    assert_eq!(version.attributes_of("y")?, [text("units", "m")]);
+    assert_eq!(version.attributes_of("h")?, [Attribute::text("title", "a group")]);
+    assert_eq!(version.attributes_of("y")?, [Attribute::text("units", "m")]);
     let names = version.dataset("h/names")?.read_strings(Selection::all())?;
     assert_eq!(names.into_raw_vec_and_offset().0, ["one", "two"]);
     assert_eq!(file.version("r0")?.datasets()?, ["g/names", "g/x"]);

@@ -1,0 +1,161 @@
+"""Changes files the way others leave them, and lists what is in them, for the tests of commits.
+
+    alter.py version FILE NUMBER            the file says another data_version
+    alter.py reverse FILE DATASET           the rows of its hash table in the reverse order
+    alter.py junk FILE DATASET CHUNKS ROWS VALUE
+                                            what a stopped writer leaves: stored chunks of 77, rows beyond
+                                            largest_index that say these chunks hold nothing but VALUE
+    alter.py uncommitted FILE VERSION       and a version whose writer stopped before its end
+    alter.py listing FILE                   JSON: every object with its attributes, values, mappings and stored
+                                            chunks, but for where in the file they are
+    alter.py agrees FILE                    fails unless each row of each hash table is that of its chunk, each chunk
+                                            has one, and what lies beyond the edge of a chunk is fill
+"""
+
+import hashlib
+import json
+import sys
+from typing import Any
+
+import h5py
+import hdf5plugin  # noqa: F401 (registers filters)
+import numpy as np
+
+ROOT = "_version_data"
+
+
+def pairs(file: h5py.File) -> list[tuple[h5py.Dataset, h5py.Dataset]]:
+    """Each raw_data with its hash_table."""
+    tables: list[h5py.Dataset] = []
+
+    def collect(path: str, thing: h5py.Dataset | h5py.Group) -> None:
+        if path.endswith("/hash_table") and not path.startswith("versions/"):
+            tables.append(thing)
+
+    file[ROOT].visititems(collect)
+    return [(table.parent["raw_data"], table) for table in tables]
+
+
+def digest(values: np.ndarray[Any, Any]) -> bytes:
+    """The digest of a chunk by format 4."""
+    sha = hashlib.sha256()
+    if values.dtype.kind == "O":
+        for string in values.flat:
+            sha.update(len(string).to_bytes(8, "little") + string)
+    else:
+        sha.update(np.ascontiguousarray(values).tobytes())
+    sha.update(str(tuple(int(axis) for axis in values.shape)).encode())
+    return sha.digest()
+
+
+def set_version(file: h5py.File, number: str) -> None:
+    file[ROOT]["versions"].attrs["data_version"] = np.int64(number)
+
+
+def reverse(file: h5py.File, path: str) -> None:
+    table = file[ROOT][path]["hash_table"]
+    rows = int(table.attrs["largest_index"])
+    table[:rows] = table[:rows][::-1]
+
+
+def junk(file: h5py.File, path: str, chunks: str, rows: str, value: str) -> None:
+    raw, table = file[ROOT][path]["raw_data"], file[ROOT][path]["hash_table"]
+    edge, first = raw.chunks[0], raw.shape[0] // raw.chunks[0]
+    raw.resize(raw.shape[0] + int(chunks) * edge, axis=0)
+    bytes_of_junk = np.full(raw.chunks, 77, raw.dtype).tobytes()
+    # No filter is applied, and the mask says so, whatever the dataset's filters are.
+    filters = raw.id.get_create_plist().get_nfilters()
+    for chunk in range(first, first + int(chunks)):
+        start = (chunk * edge,) + (0,) * (raw.ndim - 1)
+        raw.id.write_direct_chunk(start, bytes_of_junk, (1 << filters) - 1)
+    largest = int(table.attrs["largest_index"])
+    table.resize(largest + int(rows), axis=0)
+    promised = np.frombuffer(digest(np.full(raw.chunks, int(value), raw.dtype)), np.uint8)
+    for row in range(int(rows)):
+        start = (first + row) * edge
+        table[largest + row] = (promised, (start, start + edge))
+
+
+def uncommitted(file: h5py.File, version: str) -> None:
+    versions = file[ROOT]["versions"]
+    group = versions.create_group(version)
+    group.attrs["committed"] = False
+    group.attrs["prev_version"] = versions.attrs["current_version"]
+    group.attrs["timestamp"] = "1970-01-01 00:00:00.000000+0000"
+
+
+def listing(file: h5py.File) -> None:
+    found: dict[str, Any] = {}
+
+    def text(value: Any) -> str:
+        return hashlib.sha256(repr(np.asarray(value).tolist()).encode()).hexdigest()
+
+    def one(path: str, thing: h5py.Dataset | h5py.Group) -> None:
+        entry: dict[str, Any] = {"attributes": {name: text(v) for name, v in thing.attrs.items()}}
+        if isinstance(thing, h5py.Dataset):
+            entry |= {"type": str(thing.dtype), "shape": thing.shape, "values": text(thing[...])}
+            if thing.is_virtual:
+                entry["mappings"] = [
+                    (s.vspace.get_regular_hyperslab(), s.src_space.get_regular_hyperslab(), s.dset_name)
+                    for s in thing.virtual_sources()
+                ]
+            elif thing.chunks:
+                stored: list[Any] = []
+                thing.id.chunk_iter(lambda c: stored.append((c.chunk_offset, c.filter_mask, c.size)))
+                entry["chunks"] = sorted(stored)
+        found[path] = entry
+
+    # Objects that have several names are listed under each.
+    def walk(group: h5py.Group, path: str) -> None:
+        one(path, group)
+        for name, thing in group.items():
+            if isinstance(thing, h5py.Group):
+                walk(thing, f"{path}/{name}")
+            else:
+                one(f"{path}/{name}", thing)
+
+    walk(file["/"], "")
+    print(json.dumps(found, default=str, sort_keys=True, indent=1))
+
+
+def agrees(file: h5py.File) -> None:
+    for raw, table in pairs(file):
+        name, edge = raw.parent.name, raw.chunks[0]
+        rows = int(table.attrs["largest_index"])
+        chunks = raw.shape[0] // edge
+        assert rows == chunks, f"{name}: {rows} rows for {chunks} chunks"
+        extents: dict[int, tuple[int, ...]] = {}
+
+        def mapped(_: str, thing: h5py.Dataset | h5py.Group) -> None:
+            if isinstance(thing, h5py.Dataset) and thing.is_virtual:
+                for source in thing.virtual_sources():
+                    if source.dset_name == raw.name:
+                        start, _, count, block = source.src_space.get_regular_hyperslab()
+                        extents[start[0] // edge] = tuple(c * b for c, b in zip(count, block))
+
+        file[ROOT]["versions"].visititems(mapped)
+        seen = set()
+        for hashed, (start, stop) in table[:rows]:
+            chunk = int(start) // edge
+            seen.add(chunk)
+            whole = raw[chunk * edge : (chunk + 1) * edge]
+            if chunk not in extents:
+                continue
+            inside = tuple(slice(0, size) for size in extents[chunk])
+            assert stop - start == extents[chunk][0], f"{name}: chunk {chunk} ends at {stop}"
+            assert bytes(hashed) == digest(whole[inside]), f"{name}: chunk {chunk} has another digest"
+            beyond = np.ones(whole.shape, bool)
+            beyond[inside] = False
+            if whole.dtype.kind != "O":
+                filler = np.full(whole.shape, raw.fillvalue, whole.dtype)
+                assert whole[beyond].tobytes() == filler[beyond].tobytes(), f"{name}: chunk {chunk} has no fill beyond"
+        assert seen == set(range(chunks)), f"{name}: chunks without a row"
+
+
+COMMANDS = {"version": set_version, "reverse": reverse, "junk": junk, "uncommitted": uncommitted}
+QUESTIONS = {"listing": listing, "agrees": agrees}
+
+if __name__ == "__main__":
+    command, path, *rest = sys.argv[1:]
+    with h5py.File(path, "r+" if command in COMMANDS else "r") as opened:
+        (COMMANDS | QUESTIONS)[command](opened, *rest)
