@@ -27,7 +27,7 @@ use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
 /// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
 /// three times.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
@@ -45,6 +45,28 @@ pub(super) struct ChunkStore<'c> {
     pub(super) end: u64,
     /// Compares chunks before they are used again, if that was asked for.
     pub(super) reused: Option<Reused<'c>>,
+    pub(super) buffers: Arc<Buffers>,
+}
+
+/// Memory of chunks that are written, for those that come after them: fresh memory costs its page faults.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    free: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Buffers {
+    /// An empty buffer.
+    fn take(&self) -> Vec<u8> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+    }
+
+    /// Takes a chunk back, unless somebody else still has it.
+    fn give(&self, chunk: Arc<Vec<u8>>) {
+        if let Ok(mut buffer) = Arc::try_unwrap(chunk) {
+            buffer.clear();
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        }
+    }
 }
 
 /// A dataset's chunks once they are stored.
@@ -149,17 +171,18 @@ impl ChunkStore<'_> {
         let size = BATCH_BYTES / content.settings.chunk_bytes().unwrap_or(BATCH_BYTES).max(1);
         let size = size.clamp(self.threads.count(), BATCH_CHUNKS);
         let staged: Vec<_> = content.array.staged().collect();
-        let writer = self.writer;
+        let (writer, buffers) = (self.writer, Arc::clone(&self.buffers));
         // Strings are let go batch by batch, so none of them may wait for another thread.
         let few = content.strings.is_some() || staged.len() + brought.len() <= size;
         if few || matches!(self.threads, Threads::One) {
-            let mut write = |batch| write_all(writer, batch);
+            let mut write = |batch| write_all(writer, &buffers, batch);
             return self.batches(size, &staged, brought, stored, &mut write);
         }
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(1);
-            let written =
-                scope.spawn(|| receiver.into_iter().try_for_each(|batch| write_all(writer, batch)));
+            let written = scope.spawn(|| {
+                receiver.into_iter().try_for_each(|batch| write_all(writer, &buffers, batch))
+            });
             let mut send = |batch| sender.send(batch).map_err(|_| DatasetFault::WriterStopped);
             let sent = self.batches(size, &staged, brought, stored, &mut send);
             drop(sender);
@@ -205,7 +228,8 @@ impl ChunkStore<'_> {
             if let (BaseChunk::Bytes(bytes), Some(&(here, _)), Some(place)) =
                 (chunk, batch.get(position), candidates.get(position))
             {
-                let mut elements = bytes.to_vec();
+                let mut elements = self.buffers.take();
+                elements.extend_from_slice(bytes);
                 self.trimmed(here)
                     .fill_outside(&mut elements, self.content.settings.element_fill());
                 let candidate = self.candidate(here, Arc::new(elements));
@@ -325,12 +349,13 @@ impl ChunkStore<'_> {
             return Ok(new.into_iter().map(whole).collect());
         }
         let encode = |scratch: &mut Scratch, (raw, one): (RawChunk, Candidate)| {
-            let mut bytes = Vec::new();
+            let mut bytes = self.buffers.take();
             let encoded = self.pipeline.encode(&one.elements, scratch, &mut bytes);
             let filter_mask = encoded.map_err(|error| {
                 let coordinate = unravel(one.chunk.0, self.content.array.grid()).to_vec();
                 DatasetFault::Encode { coordinate, error }
             })?;
+            self.buffers.give(one.elements);
             Ok(Placed { raw, stored: Stored::Chunk { bytes: Arc::new(bytes), filter_mask } })
         };
         self.threads.install(|| new.into_par_iter().map_init(Scratch::default, encode).collect())
@@ -359,12 +384,17 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
         .collect()
 }
 
-fn write_all(writer: &RawWriter, batch: Vec<Placed>) -> Result<(), DatasetFault> {
+fn write_all(
+    writer: &RawWriter,
+    buffers: &Buffers,
+    batch: Vec<Placed>,
+) -> Result<(), DatasetFault> {
     let last = batch.last().map(|placed| placed.raw);
     for Placed { raw, stored } in batch {
         match stored {
             Stored::Chunk { bytes, filter_mask } => {
                 writer.write(&h5strata_ffi::lock(), raw, filter_mask, &bytes)?;
+                buffers.give(bytes);
             }
             Stored::Strings { arena, handles, trimmed } => {
                 let arena = arena.read();

@@ -144,6 +144,7 @@ fn store_dataset(
         threads: file.threads(),
         end,
         reused,
+        buffers: Arc::default(),
     };
     let mut chunks = store.run()?;
     path.clone_into(&mut chunks.report.path);
