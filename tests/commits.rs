@@ -110,7 +110,7 @@ fn strings_of_variable_length_are_versioned() -> Outcome {
 }
 
 #[test]
-fn an_unchanged_dataset_is_the_object_of_its_parent() -> Outcome {
+fn an_unchanged_dataset_is_taken_over_with_its_attributes() -> Outcome {
     let scratch = Scratch::new();
     let mut file = scratch.create();
     let mut stage = file.stage("r0")?;

@@ -5,6 +5,7 @@ mod cast;
 mod literal;
 mod number;
 mod parse;
+mod same_kind;
 #[cfg(test)]
 mod tests;
 mod text;

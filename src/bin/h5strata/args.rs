@@ -1,10 +1,14 @@
 //! What can be written on the command line.
 
+mod writing;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-/// Lists and reads versioned arrays in HDF5 files.
+pub(crate) use self::writing::{Commit, Init, SetCurrent};
+
+/// Lists, reads and commits versioned arrays in HDF5 files.
 #[derive(Debug, Parser)]
 #[command(
     name = "h5strata",
@@ -66,6 +70,9 @@ pub(crate) enum Command {
     Info(Info),
     Read(Read),
     Digest(Digest),
+    Init(Init),
+    Commit(Commit),
+    SetCurrent(SetCurrent),
 }
 
 /// Show the versions of a file, newest first
@@ -197,4 +204,11 @@ pub(crate) struct VersionArg {
     /// A version's name, @-N or @TIME [default: the current version; for digest: all]
     #[arg(short = 'v', long = "version", value_name = "VERSION", action = ArgAction::Set, allow_hyphen_values = true)]
     pub(crate) version: Option<String>,
+}
+
+impl VersionArg {
+    /// A version that must be named.
+    pub(crate) fn named(version: &str) -> Self {
+        Self { version: Some(version.to_owned()) }
+    }
 }

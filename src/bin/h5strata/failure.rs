@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use anstyle::{AnsiColor, Style};
 use h5strata::store::{DataVersionReason, Error};
 
+use crate::ops::OpsError;
 use crate::output::visible;
 
 /// Exit code of a command that could not do all it was asked for.
@@ -22,6 +23,12 @@ pub(crate) enum Failure {
     /// The selection is no selection.
     #[error(transparent)]
     Selection(#[from] h5strata::selection::ParseError),
+    /// The operations of a new version cannot be applied.
+    #[error(transparent)]
+    Operations(#[from] OpsError),
+    /// There is no file to commit to.
+    #[error("{}: no such file: make it with `h5strata init`", .file.display())]
+    NoFile { file: PathBuf },
     /// The output cannot be written.
     #[error("{}: {source}", .target.display())]
     Output { target: PathBuf, source: io::Error },

@@ -8,20 +8,24 @@ use h5strata::{OpenOptions, RawPath, Version, VersionedFile};
 use crate::args::{Global, RawPathChoice, VersionArg};
 use crate::failure::{Failure, Reporter};
 
-/// Opens a file for reading.
-pub(crate) fn open(
-    path: &Path,
-    global: &Global,
-    reporter: &Reporter,
-) -> Result<VersionedFile, Failure> {
-    let file = OpenOptions::new()
+/// How the command line wants files opened.
+pub(crate) fn options(global: &Global) -> OpenOptions {
+    OpenOptions::new()
         .threads(global.threads.unwrap_or(0))
         .accept_wrong_hashes(global.accept_wrong_hashes)
         .raw_path(match global.raw_path {
             RawPathChoice::Auto => RawPath::Auto,
             RawPathChoice::Library => RawPath::Library,
         })
-        .open(path)?;
+}
+
+/// Opens a file for reading.
+pub(crate) fn open(
+    path: &Path,
+    global: &Global,
+    reporter: &Reporter,
+) -> Result<VersionedFile, Failure> {
+    let file = options(global).open(path)?;
     if matches!(file.data_version(), 2 | 3) {
         reporter.warning(&format_args!(
             "{}: data_version {}: strings of variable length may be wrong: versions committed after a hash \

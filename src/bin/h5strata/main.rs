@@ -1,9 +1,10 @@
-//! `h5strata`: lists and reads versioned arrays in HDF5 files.
+//! `h5strata`: lists, reads and commits versioned arrays in HDF5 files.
 
 mod args;
 mod commands;
 mod failure;
 mod lookup;
+mod ops;
 mod output;
 mod read;
 mod values;
@@ -24,6 +25,9 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(args, &cli.global, &mut reporter),
         Command::Read(args) => commands::read::run(args, &cli.global, &mut reporter),
         Command::Digest(args) => commands::digest::run(args, &cli.global, &mut reporter),
+        Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
+        Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
+        Command::SetCurrent(args) => commands::set_current::run(args, &cli.global, &mut reporter),
     };
     reporter.finish(outcome)
 }

@@ -2,7 +2,7 @@
 
 use h5strata_ffi::h5s::Hyperslab;
 use h5strata_ffi::id::DatasetCreation;
-use h5strata_ffi::{Lock, h5d, h5g, h5l, h5o, h5p, h5s, h5t};
+use h5strata_ffi::{Lock, h5d, h5g, h5o, h5p, h5s, h5t};
 
 use super::super::describe;
 use super::super::digest::Trimmed;
@@ -29,7 +29,7 @@ pub(super) fn write(
         (NodeKind::Staged(content), Some(stored)) if !stored.unchanged => {
             write_dataset(lock, version, path, node, content, stored)
         }
-        _ => link(lock, version, path, node),
+        _ => take_over(lock, version, path, node),
     };
     written.map_err(stage.file.inner.library(&format!("{VERSIONS}/{}/{path}", stage.name)))
 }
@@ -44,17 +44,18 @@ fn write_group(
     attributes::write(lock, version, path, node.origin.as_deref(), &node.attributes, &[])
 }
 
-/// Takes an object over from the parent version: the object itself, or with other attributes a copy.
-fn link(
+/// Takes an object over from the parent version, as a copy.
+///
+/// A hard link to the parent's object would cost nothing, and versioned-hdf5 reads, stages and deletes such versions.
+/// But when it changes a dataset's metadata it walks all versions with `H5Ovisit`, which comes by each object once,
+/// and leaves the other names of a shared one as they were.
+fn take_over(
     lock: &Lock,
     version: &VersionGroup<'_>,
     path: &str,
     node: &Node,
 ) -> Result<(), h5strata_ffi::Error> {
     let (Some(parent), Some(origin)) = (version.parent, &node.origin) else { return Ok(()) };
-    if node.attributes.is_empty() {
-        return h5l::hard_link(lock, &parent.group, origin, &version.group, path);
-    }
     h5o::copy(lock, &parent.group, origin, &version.group, path)?;
     attributes::change(lock, version, path, &node.attributes)
 }

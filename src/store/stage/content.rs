@@ -21,6 +21,9 @@ pub(in crate::store) struct Content {
     pub(in crate::store) settings: Settings,
 }
 
+/// The filter that sorts bytes by their place in an element (`H5Z_FILTER_SHUFFLE`).
+const SHUFFLE: u16 = 2;
+
 /// What all versions of a dataset share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -131,11 +134,12 @@ impl Settings {
     }
 }
 
-/// Whether filters do the same; their names in the file do not matter.
+/// Whether filters do the same. Their names in the file do not matter, and neither do the parameters of shuffle,
+/// which libhdf5 fills in, or not for strings of variable length, as its version has it.
 fn same_filters(one: &[Filter], other: &[Filter]) -> bool {
     one.len() == other.len()
-        && one
-            .iter()
-            .zip(other)
-            .all(|(a, b)| (a.id, a.optional, &a.params) == (b.id, b.optional, &b.params))
+        && one.iter().zip(other).all(|(a, b)| {
+            let same_params = a.params == b.params || a.id == SHUFFLE;
+            (a.id, a.optional) == (b.id, b.optional) && same_params
+        })
 }

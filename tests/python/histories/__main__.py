@@ -81,7 +81,9 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--everything", action="store_true", help="operations that versioned-hdf5 lacks, too")
     parser.add_argument("--tools", action="store_true", help="h5dump and h5repack on each file")
     parser.add_argument("--scratch", type=Path, help="where files are made")
-    parser.add_argument("--out", type=Path, default=Path("failed-histories"), help="where failures are saved")
+    parser.add_argument(
+        "--out", type=Path, default=Path(tempfile.gettempdir(), "failed-histories"), help="where failures are saved"
+    )
     parser.add_argument("--stop-after", type=int, default=1, metavar="N", help="failures; 0 never stops")
     parser.add_argument("--replay", type=Path, metavar="DIRECTORY", help="run a saved history instead")
     options = parser.parse_args(arguments)

@@ -24,6 +24,8 @@ class Generator:
         self.rng = np.random.default_rng(seed)
         self.model = model
         self.mode = mode
+        #: Who will do the next step.
+        self.engine = ""
 
     def chance(self, probability: float) -> bool:
         return bool(self.rng.random() < probability)
@@ -97,7 +99,8 @@ class Generator:
             return None
         path = self.pick(free)
         known = self.model.settings.get(path)
-        if known is not None and known.keywords is not None:
+        if known is not None and (known.keywords is not None or (known.dtype == kinds.ENUM and self.engine == "ours")):
+            # Our program is told filters and types that these datasets do not have.
             return None
         if known is None:
             text = self._dtype()
@@ -105,7 +108,8 @@ class Generator:
             chunks = [int(self.rng.integers(1, (0, 7, 5, 4, 3)[rank])) for _ in range(rank)]
             names = pipelines.FOR_STRINGS if text == kinds.STRING else list(pipelines.PIPELINES)
             filters = pipelines.PIPELINES[self.pick(names)][0] if self.chance(0.6) else {}
-            fill = self._fill(text)
+            # The program takes long doubles as arrays alone.
+            fill = None if text == kinds.LONG_DOUBLE else self._fill(text)
         else:
             text, chunks, filters = known.dtype, list(known.chunks), known.filters
             fill = self._known_fill(known.fill, text)
@@ -126,8 +130,10 @@ class Generator:
             return kinds.STRING
         if choice < 0.3:
             return str(self.pick(kinds.OTHERS))
-        if choice < 0.35:
+        if choice < 0.33:
             return kinds.LONG_DOUBLE
+        if choice < 0.36 and self.engine == "package":
+            return kinds.ENUM
         return str(self.pick(kinds.NUMBERS))
 
     def _fill(self, text: str) -> Any:
@@ -189,7 +195,8 @@ class Generator:
         chosen = resolve(select, shape)
         op = {"op": "write", "dataset": path, "select": select}
         kind = kinds.dtype_of(text).kind
-        if text == kinds.STRING or (kind != "V" and kind != "c" and self.chance(0.2)):
+        has_json = kind not in ("V", "c") and text != kinds.LONG_DOUBLE
+        if text == kinds.STRING or (has_json and self.chance(0.2)):
             return op | {"value": self._json(text, chosen.shape)}
         wanted = chosen.shape
         if wanted and self.chance(0.2):
@@ -317,6 +324,7 @@ def history(seed: int, size: int, order: str, mode: str = BOTH) -> list[Step]:
         else:
             engines = order.split("-")
             engine = engines[turn * len(engines) // size]
+        generator.engine = engine
         upkeep = generator.upkeep() if engine == "package" and generator.chance(0.25) else None
         for step in (upkeep, generator.version()):
             if step is not None:

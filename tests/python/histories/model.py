@@ -156,6 +156,8 @@ class Model:
     settings: dict[str, Settings] = field(default_factory=dict)
     #: Digests of all stored chunks of every dataset, of versions that were deleted too.
     raw: dict[str, set[bytes]] = field(default_factory=dict)
+    #: Every path that a dataset ever had.
+    paths: set[str] = field(default_factory=set)
     #: Whether chunks at an edge that hold nothing but fill are stored.
     fill_edges_stored: bool = True
 
@@ -183,6 +185,7 @@ class Model:
     def finish(self, step: Step, version: Version) -> None:
         """Commits a version."""
         for path, dataset in version.datasets.items():
+            self.paths.add(path)
             self.settings.setdefault(path, dataset.settings)
             raw = self.raw.setdefault(path, set())
             dataset.commit(raw, fill_edges_stored=self.fill_edges_stored)

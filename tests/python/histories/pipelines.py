@@ -61,4 +61,8 @@ def _expected(dtype: str, chunks: tuple[int, ...], keywords: tuple[tuple[str, An
 def actual(dataset: h5py.Dataset) -> list[tuple[int, int, tuple[int, ...]]]:
     """Id, flags and parameters of a dataset's filters."""
     plist = dataset.id.get_create_plist()
-    return [tuple(plist.get_filter(i)[:3]) for i in range(plist.get_nfilters())]
+    filters = [tuple(plist.get_filter(i)[:3]) for i in range(plist.get_nfilters())]
+    if h5py.check_string_dtype(dataset.dtype) is None or h5py.check_string_dtype(dataset.dtype).length is not None:
+        return filters
+    # Of strings of variable length HDF5 2.0 leaves the element size out, and 2.2 puts that of a reference in.
+    return [(number, flags, () if number == h5py.h5z.FILTER_SHUFFLE else values) for number, flags, values in filters]

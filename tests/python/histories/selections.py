@@ -65,9 +65,10 @@ def _along(entry: Entry, size: int) -> np.ndarray:
     everything = np.arange(size)
     try:
         if isinstance(entry, slice):
-            return everything[entry]
+            return np.array(range(*entry.indices(size)), int)
         chosen = entry if isinstance(entry, list) else [entry]
-        return everything[np.array(chosen, dtype=bool if chosen and isinstance(chosen[0], bool) else int)]
+        picked: np.ndarray = everything[np.array(chosen, dtype=bool if chosen and isinstance(chosen[0], bool) else int)]
+        return picked
     except IndexError as error:
         raise InvalidHistoryError(str(error)) from error
 

@@ -23,6 +23,8 @@ def check(file: h5py.File, model: Model) -> None:
     wanted = {path for version in model.versions.values() for path in version.datasets}
     _hold(wanted <= found, f"datasets without stored chunks: {wanted - found}")
     _hold(found <= set(model.raw), f"stored chunks of unknown datasets: {found - set(model.raw)}")
+    groups = {"versions", *(path.split("/")[0] for path in model.paths)}
+    _hold(set(file["_version_data"]) <= groups, f"groups {set(file['_version_data']) - groups} left behind")
     for path in found:
         try:
             _dataset(file, model, path)
@@ -89,6 +91,9 @@ def _dataset(file: h5py.File, model: Model, path: str) -> None:
     _hold([entry[0] for entry in pipelines.actual(table)] == [LZF], "filters of the hash table")
     _hold(table.shape == (max(1, count),), f"hash table of shape {table.shape} for {count} chunks")
     _hold(set(table.attrs) == {"largest_index"}, f"attributes {set(table.attrs)} of the hash table")
+    for owner, name in ((table, "largest_index"), (raw, "chunks")):
+        kind = owner.attrs.get_id(name).dtype
+        _hold(kind == np.dtype("<i8"), f"attribute {name} of type {kind}")
     rows = table[:count]
     found = [row.tobytes() for row in rows["hash"]]
     starts = rows["shape"][:, 0].tolist()

@@ -1,8 +1,11 @@
 //! One file a command, and what several of them list.
 
+pub(crate) mod commit;
 mod dataset_row;
 pub(crate) mod digest;
 pub(crate) mod info;
+pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod read;
+pub(crate) mod set_current;

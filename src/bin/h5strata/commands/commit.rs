@@ -1,0 +1,75 @@
+//! `h5strata commit`: a new version.
+
+mod report;
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use h5strata::store::EntryKind;
+use h5strata::{Error, Stage, StageOptions, VersionedFile};
+
+use self::report::{Advice, Report};
+use crate::args::{Commit, Global, VersionArg};
+use crate::failure::{Failure, Reporter};
+use crate::lookup;
+use crate::ops::Operations;
+
+pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
+    let operations = args.content.ops.as_deref().map(Operations::read).transpose()?;
+    let mut file = open(&args.file, global)?;
+    let options = options(args, &file)?;
+    let mut stage = options.stage(&mut file, &args.version)?;
+    let mut created = Vec::new();
+    if let Some(operations) = &operations {
+        created = operations.apply(&mut stage)?;
+    }
+    let parent = stage.parent().map(str::to_owned);
+    let advice = advice(&mut stage, &created, reporter)?;
+    let report = Report::new(stage.commit()?, parent, !args.no_current, advice);
+    report.warn(reporter);
+    report.print(args.json)?;
+    Ok(())
+}
+
+/// Opens the file to commit to.
+fn open(path: &Path, global: &Global) -> Result<VersionedFile, Failure> {
+    lookup::options(global).open_rw(path).map_err(|error| match error {
+        Error::Io { file, source } if source.kind() == ErrorKind::NotFound => {
+            Failure::NoFile { file }
+        }
+        error => error.into(),
+    })
+}
+
+fn options(args: &Commit, file: &VersionedFile) -> Result<StageOptions, Failure> {
+    let mut options =
+        StageOptions::new().make_current(!args.no_current).verify_reused(args.verify_reused);
+    if args.no_parent || args.parent.as_deref() == Some("") {
+        options = options.no_parent();
+    } else if let Some(parent) = &args.parent {
+        options = options.parent(lookup::version(file, &VersionArg::named(parent))?.name());
+    }
+    if let Some(time) = args.timestamp {
+        options = options.timestamp(time);
+    }
+    Ok(options)
+}
+
+/// What would be better about the chunk shapes of new datasets, which is also told at once.
+fn advice(
+    stage: &mut Stage<'_>,
+    created: &[String],
+    reporter: &Reporter,
+) -> Result<Vec<Advice>, Failure> {
+    let mut all = Vec::new();
+    for path in created {
+        if stage.kind(path) != Some(EntryKind::Dataset) {
+            continue;
+        }
+        if let Some(advice) = stage.dataset_mut(path)?.chunk_advice() {
+            reporter.warning(&format_args!("dataset {path:?}: {advice}"));
+            all.push(Advice::new(path, &advice));
+        }
+    }
+    Ok(all)
+}

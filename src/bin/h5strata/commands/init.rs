@@ -1,0 +1,10 @@
+//! `h5strata init`: a versioned file without versions.
+
+use crate::args::{Global, Init};
+use crate::failure::{Failure, Reporter};
+use crate::lookup;
+
+pub(crate) fn run(args: &Init, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
+    lookup::options(global).create(&args.file)?;
+    Ok(())
+}
