@@ -96,7 +96,7 @@ def make_days(folder: Path) -> None:
     names = np.array([f"name {n}" for n in range(30)], object)
     for day in range(3):
         with h5py.File(folder / f"day{day}.h5", "w") as file:
-            options = {"chunks": (10, 10), "compression": "gzip"} if day != 1 else {}
+            options = [{"chunks": (10, 10), "compression": "gzip"}, {}, {"chunks": (16, 7), "compression": "lzf"}][day]
             file.create_dataset("px/close", data=closes, **options)
             file.create_dataset("px/fixed", data=np.arange(100), chunks=(10,), fillvalue=day)
             file.create_dataset("names", data=names, dtype=h5py.string_dtype(), chunks=(7,))
