@@ -6,13 +6,14 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use h5strata::store::EntryKind;
-use h5strata::{Error, Stage, StageOptions, VersionedFile};
+use h5strata::{Error, ImportOptions, NotCarried, Snapshot, Stage, StageOptions, VersionedFile};
 
 use self::report::{Advice, Report};
 use crate::args::{Commit, Global, VersionArg};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
 use crate::ops::Operations;
+use crate::output::Steps;
 
 pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
     let operations = args.content.ops.as_deref().map(Operations::read).transpose()?;
@@ -23,12 +24,35 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     if let Some(operations) = &operations {
         created = operations.apply(&mut stage)?;
     }
+    let steps = Steps::default();
+    let not_carried = match &args.content.from {
+        Some(snapshot) => import(&mut stage, snapshot, args, &steps)?,
+        None => Vec::new(),
+    };
     let parent = stage.parent().map(str::to_owned);
     let advice = advice(&mut stage, &created, reporter)?;
-    let report = Report::new(stage.commit()?, parent, !args.no_current, advice);
+    let committed = stage.commit();
+    steps.end();
+    let report = Report::new(committed?, parent, !args.no_current, advice, &not_carried);
     report.warn(reporter);
     report.print(args.json)?;
     Ok(())
+}
+
+/// Stages the content of a plain file; gives what is left behind.
+fn import(
+    stage: &mut Stage<'_>,
+    snapshot: &Path,
+    args: &Commit,
+    steps: &Steps,
+) -> Result<Vec<NotCarried>, Failure> {
+    let snapshot = match &args.path {
+        Some(group) => Snapshot::open_below(snapshot, group)?,
+        None => Snapshot::open(snapshot)?,
+    };
+    let options =
+        ImportOptions::new().keep(args.keep).strict(args.strict).on_progress(steps.listener());
+    Ok(stage.import(&snapshot, &options)?.not_carried)
 }
 
 /// Opens the file to commit to.
