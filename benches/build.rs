@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PROGRAMS: [&str; 5] =
-    ["vds_read", "chunk_read", "direct_chunk", "pread_floor", "memcpy_floor"];
+const PROGRAMS: [&str; 6] =
+    ["vds_read", "chunk_read", "direct_chunk", "pread_floor", "pwrite_floor", "memcpy_floor"];
 
 /// Sources that every program is linked with.
 const SHARED: [&str; 2] = ["bench", "chunks"];

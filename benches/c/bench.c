@@ -83,6 +83,8 @@ struct row row_from_arguments(int argc, char **argv)
             row.plan = value;
         else if (strcmp(name, "--bytes") == 0)
             row.bytes = parse_whole_number(value);
+        else if (strcmp(name, "--piece") == 0)
+            row.piece = parse_whole_number(value);
         else if (strcmp(name, "--uncached") == 0)
             row.uncached = (int)parse_whole_number(value);
         else if (strcmp(name, "--threads") == 0)
@@ -107,6 +109,18 @@ struct result result_alloc(size_t bytes)
         die("no memory for a result of %zu bytes", bytes);
     madvise(data, mapped_length(bytes), MADV_HUGEPAGE); /* advice only: refused where the kernel has none */
     return (struct result){data, bytes};
+}
+
+char *words_of_one(uint64_t bytes)
+{
+    char *words = malloc(bytes + 1);
+    if (words == NULL)
+        die("no memory");
+    const uint64_t one = 1;
+    memset(words, 0, bytes);
+    for (uint64_t at = 0; at + sizeof one <= bytes; at += sizeof one)
+        memcpy(words + at, &one, sizeof one);
+    return words;
 }
 
 void *read_file(const char *path, size_t *bytes)

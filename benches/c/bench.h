@@ -24,6 +24,7 @@ struct row {
     size_t n_indices;
     const char *plan;   /* file of byte ranges, see plan.h */
     uint64_t bytes;     /* size of the result, for programs that know no dataset */
+    uint64_t piece;     /* bytes that are written in one go */
     int uncached;       /* without libhdf5's chunk cache and sieve buffer */
     int threads;
 };
@@ -39,6 +40,9 @@ struct row row_from_arguments(int argc, char **argv);
 
 /* Zero-filled memory of its own, advised for huge pages: what a careful program would read into. */
 struct result result_alloc(size_t bytes);
+
+/* Memory from malloc whose words are 1, so that the checksum of n of them is known: n squared. */
+char *words_of_one(uint64_t bytes);
 
 /* Reads a whole file into memory from malloc. */
 void *read_file(const char *path, size_t *bytes);

@@ -3,7 +3,6 @@
 #include "bench.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct part {
@@ -44,13 +43,6 @@ int main(int argc, char **argv)
     struct row row = row_from_arguments(argc, argv);
     if (row.threads < 1)
         die("--threads must be at least 1");
-    source = malloc(row.bytes + 1);
-    if (source == NULL)
-        die("no memory");
-    /* The words of the source are 1, so that the checksum of n of them is known: n squared. */
-    const uint64_t one = 1;
-    memset(source, 0, row.bytes);
-    for (size_t at = 0; at + sizeof one <= row.bytes; at += sizeof one)
-        memcpy(source + at, &one, sizeof one);
+    source = words_of_one(row.bytes);
     return serve(&row, run);
 }

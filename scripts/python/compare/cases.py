@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,11 @@ from numpy.typing import NDArray
 from .checksum import checksum
 from .selection import Selection
 from .stores import Store
+from .writes import Workload
+
+BUDGET = 10.0
+"""An engine whose rounds of a case have taken this many seconds together is not asked again, but where the case says
+otherwise."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,14 @@ class AtMost:
         return self.fixed_seconds + self.seconds_a_transfer * transfers
 
 
-Target = Faster | NoSlowerThan | AtMost
+@dataclass(frozen=True)
+class Beside:
+    """Our time is shown beside our own in another case of the row, or for another figure of a case, and not judged."""
+
+    case: str
+
+
+Target = Faster | NoSlowerThan | AtMost | Beside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +62,12 @@ class Case:
 
     row: str
     name: str
-    selection: Selection
     rivals: tuple[str, ...]
     targets: tuple[Target, ...] = ()
     times: int = 1
     """How often one measurement does it; the time given is that of all together (P1: of one)."""
+    budget: float = BUDGET
+    """An engine whose rounds have taken this many seconds together is not asked again."""
 
     @property
     def slug(self) -> str:
@@ -67,6 +80,7 @@ class ReadCase(Case):
     """Reading a selection of a store's current version, from opening the file to closing it."""
 
     store: Store
+    selection: Selection
     threads: int
     uncached: bool = False
     """Whether H5Dread per chunk is faster without libhdf5's caches: where little of each chunk is wanted."""
@@ -88,3 +102,35 @@ class PlanCase(Case):
 
     shape: tuple[int, ...]
     chunks: tuple[int, ...]
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the times that writing a series of versions gives."""
+
+    name: str
+    seconds: Callable[[list[float]], float]
+    """Of the seconds of the steps; floors have one step."""
+    rivals: tuple[str, ...]
+    targets: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteCase(Case):
+    """Writing a series of versions to a new file. It gives a line of the table for each of its figures."""
+
+    workload: Workload
+    threads: int
+    figures: tuple[Figure, ...]
+    limit: float = 900.0
+    """Seconds after which an answer is given up, where this is more than what the caller allows."""
+
+    def of_figure(self, figure: Figure) -> "WriteCase":
+        """The case as the table shows a figure of it."""
+        name = f"{self.name}, {figure.name}" if figure.name else self.name
+        targets = tuple(
+            replace(target, case=f"{self.name}, {target.case}") if isinstance(target, Beside) else target
+            for target in figure.targets
+        )
+        return replace(self, name=name, rivals=figure.rivals, targets=targets)

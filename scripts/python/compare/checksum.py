@@ -33,3 +33,8 @@ def checksum(values: NDArray[Any]) -> str:
     total = int(np.dot(words, factors))
     tail = int.from_bytes(bytes(data[whole:]), "little")
     return f"{(total + tail * (2 * len(words) + 1)) % 2**64:016x}"
+
+
+def checksum_of_ones(size: int) -> str:
+    """The checksum of `size` bytes made of words that are 1: the sum of the first odd numbers."""
+    return f"{(size // WORD) ** 2 % 2**64:016x}"

@@ -1,19 +1,28 @@
 """Runs the cases: every engine in turn, again and again, every answer checked."""
 
+import os
 import statistics
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import Case, PlanCase, ReadCase
+from .cases import BUDGET, Case, Figure, PlanCase, ReadCase, WriteCase
+from .checksum import checksum_of_ones
 from .protocol import Engine, EngineError, TooSlow
-from .rivals import C_PROGRAMS, MEMCPY_FLOOR, OURS, c_command, engine_command, read_request
-
-BUDGET = 10.0
-"""An engine whose rounds of a case have taken this many seconds together is not asked again."""
+from .read_back import fault_of_writing
+from .rivals import (
+    C_PROGRAMS,
+    MEMCPY_FLOOR,
+    OURS,
+    c_command,
+    engine_command,
+    read_request,
+    write_command,
+    write_request,
+)
 
 
 @dataclass
@@ -22,6 +31,8 @@ class Measured:
 
     engine: str
     seconds: list[float] = field(default_factory=list)
+    steps: list[list[float]] = field(default_factory=list)
+    """Of what is written in steps, the seconds of each, round by round."""
     transfers: int | None = None
     """Of a plan."""
     fault: str | None = None
@@ -51,6 +62,27 @@ class Outcome:
         ]
 
 
+@dataclass(frozen=True)
+class Question:
+    """How an engine is asked a case."""
+
+    engine: Engine
+    request: dict[str, Any] | None
+    target: Path | None = None
+    """The file that it is to write."""
+
+    def ask(self, limit: float) -> dict[str, Any]:
+        """One answer. What earlier rounds have left for the disk goes there first, so as not to disturb this one."""
+        if self.target is not None:
+            os.sync()
+        return self.engine.ask(self.request, limit)
+
+    def clean(self) -> None:
+        """Removes what was written."""
+        if self.target is not None:
+            self.target.unlink(missing_ok=True)
+
+
 class Runner:
     """Keeps the engines that serve all cases running, and starts the C programs case by case."""
 
@@ -62,57 +94,105 @@ class Runner:
         self._stack = stack
         self._running: dict[str, Engine] = {}
 
-    def run(self, case: Case, engines: list[str]) -> Outcome:
+    def run(self, case: Case, engines: list[str]) -> list[Outcome]:
         """One checked round, which also warms the page cache, then `repeats` rounds checked and timed."""
-        outcome = Outcome(case, {engine: Measured(engine) for engine in engines})
+        measured = {engine: Measured(engine) for engine in engines}
+        if isinstance(case, WriteCase):
+            case.workload.prepare()
         with ExitStack() as of_this_case:
             questions = {engine: self._question(engine, case, of_this_case) for engine in engines}
             for round_number in range(self._repeats + 1):
                 # Each round starts with another engine, so that none always follows the same one.
                 shift = round_number % len(engines)
                 for engine in engines[shift:] + engines[:shift]:
-                    self._ask(outcome.measured[engine], case, *questions[engine], timed=round_number > 0)
-        return outcome
+                    self._ask(measured[engine], case, questions[engine], timed=round_number > 0)
+        return figures_of(case, measured) if isinstance(case, WriteCase) else [Outcome(case, measured)]
 
-    def _question(self, engine: str, case: Case, of_this_case: ExitStack) -> tuple[Engine, dict[str, Any] | None]:
+    def _question(self, engine: str, case: Case, of_this_case: ExitStack) -> Question:
+        target = self._target(case, of_this_case) if isinstance(case, WriteCase) else None
         if engine in C_PROGRAMS:
-            assert isinstance(case, ReadCase)
-            command = c_command(engine, case, self._folder, self._programs)
-            return of_this_case.enter_context(Engine(command)), None
+            return Question(of_this_case.enter_context(Engine(self._command(engine, case, target))), None, target)
         if engine not in self._running:
             self._running[engine] = self._stack.enter_context(Engine(engine_command(engine, self._programs)))
+        return Question(self._running[engine], self._request(engine, case, target), target)
+
+    def _target(self, case: WriteCase, of_this_case: ExitStack) -> Path:
+        """The file that all engines write, one after the other; there is none before nor after."""
+        target = self._folder / f"{case.slug}.h5"
+        target.unlink(missing_ok=True)
+        of_this_case.callback(target.unlink, missing_ok=True)
+        return target
+
+    def _command(self, engine: str, case: Case, target: Path | None) -> list[str]:
+        if isinstance(case, WriteCase):
+            assert target is not None
+            return write_command(engine, case, target, self._programs)
+        assert isinstance(case, ReadCase)
+        return c_command(engine, case, self._folder, self._programs)
+
+    def _request(self, engine: str, case: Case, target: Path | None) -> dict[str, Any]:
+        if isinstance(case, WriteCase):
+            assert target is not None
+            return write_request(engine, case, target)
         if isinstance(case, ReadCase):
-            return self._running[engine], read_request(engine, case, self._folder)
+            return read_request(engine, case, self._folder)
         assert isinstance(case, PlanCase)
         request = {"op": "plan", "shape": case.shape, "chunks": case.chunks, "times": case.times}
-        return self._running[engine], request | case.selection.request(self._folder, case.slug)
+        return request | case.selection.request(self._folder, case.slug)
 
-    def _ask(self, measured: Measured, case: Case, engine: Engine, request: dict[str, Any] | None, timed: bool) -> None:
-        if measured.fault or measured.over or (timed and sum(measured.seconds) > BUDGET):
+    def _ask(self, measured: Measured, case: Case, question: Question, timed: bool) -> None:
+        if measured.fault or measured.over or (timed and sum(measured.seconds) > case.budget):
             return
         # A plan is repeated by the engine, a read by asking again: every answer is checked.
         times = case.times if timed and isinstance(case, ReadCase) else 1
+        limit = max(self._limit, case.limit) if isinstance(case, WriteCase) else self._limit
         try:
-            answers = [engine.ask(request, self._limit) for _ in range(times)]
+            answers = [question.ask(limit) for _ in range(times)]
+            faults = (fault_of(measured.engine, case, answer, question, thorough=not timed) for answer in answers)
+            measured.fault = next(filter(None, faults), None)
         except (TooSlow, EngineError) as error:
             if isinstance(error, TooSlow):
-                measured.over = self._limit
+                measured.over = limit
             else:
                 measured.fault = str(error)
-            if engine.has_ended():
+            if question.engine.has_ended():
                 self._running.pop(measured.engine, None)
             return
-        measured.fault = next(filter(None, (fault_of(measured.engine, case, answer) for answer in answers)), None)
+        finally:
+            question.clean()
         measured.transfers = answers[0].get("transfers")
         seconds = sum(answer["seconds"] for answer in answers)
         if not measured.fault and (timed or seconds > BUDGET):
             measured.seconds.append(seconds)
+            measured.steps.append(answers[0].get("steps", [seconds]))
 
 
-def fault_of(engine: str, case: Case, answer: dict[str, Any]) -> str | None:
-    """What is wrong with an answer, if anything is."""
+def figures_of(case: WriteCase, measured: dict[str, Measured]) -> list[Outcome]:
+    """The outcome of each figure of a case."""
+
+    def of_figure(figure: Figure, one: Measured) -> Measured:
+        return replace(one, seconds=[figure.seconds(steps) for steps in one.steps])
+
+    return [
+        Outcome(
+            case.of_figure(figure),
+            {
+                engine: of_figure(figure, one)
+                for engine, one in measured.items()
+                if engine == OURS or engine in figure.rivals
+            },
+        )
+        for figure in case.figures
+    ]
+
+
+def fault_of(engine: str, case: Case, answer: dict[str, Any], question: Question, thorough: bool) -> str | None:
+    """What is wrong with an answer, if anything is; of many versions, `thorough` looks at more than the last."""
+    if isinstance(case, WriteCase):
+        assert question.target is not None
+        return fault_of_writing(engine, case.workload, answer, question.target, thorough)
     if isinstance(case, ReadCase):
-        expected = case.expected_checksum if engine != MEMCPY_FLOOR else memcpy_checksum(case.expected().nbytes)
+        expected = case.expected_checksum if engine != MEMCPY_FLOOR else checksum_of_ones(case.expected().nbytes)
         if answer["checksum"] != expected:
             return f"wrong values: checksum {answer['checksum']} instead of {expected}"
         shape = list(case.expected().shape)
@@ -124,11 +204,6 @@ def fault_of(engine: str, case: Case, answer: dict[str, Any]) -> str | None:
     return None if enough else f"{answer['transfers']} transfers for {touched} chunks"
 
 
-def memcpy_checksum(size: int) -> str:
-    """The checksum of `size` bytes made of words that are 1: the sum of the first odd numbers."""
-    return f"{(size // 8) ** 2 % 2**64:016x}"
-
-
 def engines_of(case: Case, wanted: set[str] | None) -> list[str]:
     """Ours and the case's rivals, or those of them that are wanted."""
     return [engine for engine in (OURS, *case.rivals) if wanted is None or engine in wanted]
@@ -137,11 +212,15 @@ def engines_of(case: Case, wanted: set[str] | None) -> list[str]:
 def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Iterator[Outcome]:
     """Runs the cases in order, but those for which no engine is wanted.
 
-    The values of a store are kept only as long as its cases last.
+    The values of a store are kept only as long as its cases last, and so are the files with values to be written.
     """
     for number, case in enumerate(cases):
         if engines := engines_of(case, wanted):
-            yield runner.run(case, engines)
+            yield from runner.run(case, engines)
         following = cases[number + 1] if number + 1 < len(cases) else None
         if isinstance(case, ReadCase) and not (isinstance(following, ReadCase) and following.store is case.store):
             case.store.forget()
+        if isinstance(case, WriteCase) and not (
+            isinstance(following, WriteCase) and following.workload.source == case.workload.source
+        ):
+            case.workload.forget()

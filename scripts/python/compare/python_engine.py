@@ -17,6 +17,7 @@ from versioned_hdf5 import VersionedHDF5File
 from versioned_hdf5.staged_changes import StagedChangesArray
 
 from .checksum import checksum
+from .python_writes import digest, write
 from .selection import parse_selection
 
 Index = tuple[Any, ...] | NDArray[Any]
@@ -80,6 +81,8 @@ def answer(line: str, mode: str) -> dict[str, Any]:
     handlers: dict[str, Callable[[], dict[str, Any]]] = {
         "read": lambda: read(request, mode),
         "plan": lambda: plan(request),
+        "write": lambda: write(request),
+        "digest": lambda: digest(request),
     }
     try:
         return handlers[request["op"]]()

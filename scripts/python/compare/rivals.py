@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import ReadCase
+from .cases import ReadCase, WriteCase
 from .plan_file import write_plan
 from .stores import DATASET, RAW_DATASET
 
 OURS = "h5strata"
+VERSIONED = "versioned-hdf5"
 VERSIONED_R = "versioned-hdf5 r"
 VERSIONED_RW = "versioned-hdf5 r+"
 VERSIONED_PLANNER = "versioned-hdf5 planner"
@@ -19,6 +20,8 @@ CHUNK_READ = "C H5Dread per chunk"
 DIRECT_CHUNK = "C H5Dread_chunk"
 PREAD_FLOOR = "pread floor"
 MEMCPY_FLOOR = "memcpy floor"
+PWRITE_FLOOR = "pwrite floor"
+SHA_FLOOR = "SHA-256 floor"
 
 PACKAGE_MODES = (VERSIONED_R, VERSIONED_RW)
 """The two ways to open a file with the Python package; its better mode is the faster of them."""
@@ -29,6 +32,7 @@ C_PROGRAMS = {
     DIRECT_CHUNK: "direct_chunk",
     PREAD_FLOOR: "pread_floor",
     MEMCPY_FLOOR: "memcpy_floor",
+    PWRITE_FLOOR: "pwrite_floor",
 }
 
 
@@ -68,3 +72,19 @@ def c_command(engine: str, case: ReadCase, folder: Path, programs: Programs) -> 
     if case.uncached:
         command += ["--uncached", "1"]
     return command + case.selection.c_arguments(store.values.shape, folder, case.slug)
+
+
+def write_request(engine: str, case: WriteCase, target: Path) -> dict[str, Any]:
+    """The request by which an engine writes a case to a new file."""
+    workload = case.workload
+    if engine == SHA_FLOOR:
+        return {"op": "digest", "values": str(workload.values_file), "piece": workload.chunk_bytes}
+    request = workload.request(target, DATASET) | {"threads": case.threads}
+    return request if engine == OURS else request | {"versioned": engine != H5PY, "grows": workload.grows}
+
+
+def write_command(engine: str, case: WriteCase, target: Path, programs: Programs) -> list[str]:
+    """The command line of the C program that writes as much as the first version of a case has."""
+    workload = case.workload
+    command = [str(programs.c_folder / C_PROGRAMS[engine]), "--file", str(target)]
+    return [*command, "--bytes", str(workload.first_bytes), "--piece", str(workload.chunk_bytes)]

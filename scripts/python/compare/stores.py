@@ -110,10 +110,41 @@ class Scale:
     r4_side: int
     r5_strings: int
     r6_shape: tuple[int, int]
+    w2_length: int
+    w3_versions: int
+    w5_chunks: int
+    w6_shape: tuple[int, int]
+    w6_versions: int
 
 
-FULL = Scale("full", (3, 74, 3944), (1_000, 10_000, 100_000), 10_000, 4_000, 1_000_000, (365, 12_345))
-QUICK = Scale("quick", (3, 29, 197), (10, 100, 1_000), 300, 500, 20_000, (75, 1_234))
+FULL = Scale(
+    name="full",
+    r1_shape=(3, 74, 3944),
+    r2_mappings=(1_000, 10_000, 100_000),
+    r3_chunks=10_000,
+    r4_side=4_000,
+    r5_strings=1_000_000,
+    r6_shape=(365, 12_345),
+    w2_length=1_000_000,
+    w3_versions=1_000,
+    w5_chunks=40_000,
+    w6_shape=(200, 50_000),
+    w6_versions=30,
+)
+QUICK = Scale(
+    name="quick",
+    r1_shape=(3, 29, 197),
+    r2_mappings=(10, 100, 1_000),
+    r3_chunks=300,
+    r4_side=500,
+    r5_strings=20_000,
+    r6_shape=(75, 1_234),
+    w2_length=20_000,
+    w3_versions=20,
+    w5_chunks=200,
+    w6_shape=(20, 1_000),
+    w6_versions=5,
+)
 
 R1_CHUNKS = (900, 3, 3)
 R2_CHUNK = 1_000

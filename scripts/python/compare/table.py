@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cases import AtMost, Faster, NoSlowerThan
+from .cases import AtMost, Beside, Faster, NoSlowerThan
 from .measure import Outcome
 from .rivals import OURS
 
@@ -60,6 +60,9 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
             yield Line(
                 case.row, case.name, f"ours: {target.case}", ours, other, f">= {figures(1 / target.times)}x", reached
             )
+        elif isinstance(target, Beside):
+            other = medians.get((case.row, target.case))
+            yield Line(case.row, case.name, f"ours: {target.case}", ours, other)
         elif isinstance(target, AtMost) and OURS in measured:
             transfers = measured[OURS].transfers
             if transfers is not None:

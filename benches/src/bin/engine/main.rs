@@ -5,6 +5,7 @@ mod checksum;
 mod plan;
 mod read;
 mod request;
+mod write;
 
 use std::error::Error;
 use std::io::{self, BufRead, Write};
@@ -26,5 +27,6 @@ fn answer(line: &str) -> Result<Value, Box<dyn Error>> {
     match serde_json::from_str(line)? {
         Request::Read(request) => read::answer(&request),
         Request::Plan(request) => plan::answer(&request),
+        Request::Write(request) => write::answer(&request),
     }
 }

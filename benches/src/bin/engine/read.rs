@@ -1,7 +1,6 @@
 //! Timing of a read, from opening the file to closing it.
 
 use std::error::Error;
-use std::thread::available_parallelism;
 use std::time::Instant;
 
 use h5strata::dims::Dims;
@@ -10,7 +9,7 @@ use ndarray::ArrayD;
 use serde_json::{Value, json};
 
 use crate::checksum::{checksum, words};
-use crate::request::{Path, ReadRequest};
+use crate::request::{Path, ReadRequest, threads};
 
 /// What a caller would hold after the read: an array where the library has one for the type.
 enum Values {
@@ -34,12 +33,11 @@ pub(crate) fn answer(request: &ReadRequest) -> Result<Value, Box<dyn Error>> {
 }
 
 fn options(request: &ReadRequest) -> Result<OpenOptions, Box<dyn Error>> {
-    let all_cores = request.threads >= available_parallelism()?.get();
     let path = match request.path {
         Path::Auto => RawPath::Auto,
         Path::Library => RawPath::Library,
     };
-    Ok(OpenOptions::new().threads(if all_cores { 0 } else { request.threads }).raw_path(path))
+    Ok(OpenOptions::new().threads(threads(request.threads)?).raw_path(path))
 }
 
 /// Everything that is timed. The file is closed when the last handle is dropped, on return.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::PathBuf;
+use std::thread::available_parallelism;
 
 use h5strata::Selection;
 use h5strata::selection::AxisSelection;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 pub(crate) enum Request {
     Read(ReadRequest),
     Plan(PlanRequest),
+    Write(WriteRequest),
 }
 
 /// Open a file, read a selection of a version's dataset, and close the file.
@@ -45,6 +47,47 @@ pub(crate) struct PlanRequest {
     pub(crate) times: u32,
     #[serde(flatten)]
     pub(crate) wanted: Wanted,
+}
+
+/// Create a file and write a version of one dataset a step.
+#[derive(Deserialize)]
+pub(crate) struct WriteRequest {
+    pub(crate) file: PathBuf,
+    pub(crate) dataset: String,
+    pub(crate) chunks: Vec<u64>,
+    pub(crate) filters: Filters,
+    pub(crate) threads: usize,
+    /// A .npy file of int64 or float64 elements.
+    pub(crate) values: PathBuf,
+    /// Whether the file is opened and closed in every step.
+    pub(crate) reopen: bool,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Filters as h5py names them.
+#[derive(Deserialize)]
+pub(crate) struct Filters {
+    /// Level of gzip.
+    pub(crate) compression_opts: Option<u8>,
+    #[serde(default)]
+    pub(crate) shuffle: bool,
+}
+
+/// One version.
+#[derive(Deserialize)]
+pub(crate) struct Step {
+    pub(crate) shape: Vec<u64>,
+    /// Whether everything is read and written back.
+    pub(crate) write_back: bool,
+    /// What is written: start and stop by axis, the same in the values as in the dataset.
+    pub(crate) blocks: Vec<Vec<(i64, i64)>>,
+    /// What is added to each 8-byte word of the blocks.
+    pub(crate) plus: u64,
+}
+
+/// The number of threads for `OpenOptions`, which takes 0 for all cores.
+pub(crate) fn threads(asked: usize) -> Result<usize, Box<dyn Error>> {
+    Ok(if asked >= available_parallelism()?.get() { 0 } else { asked })
 }
 
 /// What is selected: text as NumPy writes it, or a .npy file with an array for the only axis.

@@ -1,0 +1,81 @@
+"""Reads back what an engine has written, with h5py, and tells what is wrong with it."""
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from digest import FIRST_VERSION, VERSIONS
+
+from .checksum import checksum_of_ones
+from .rivals import H5PY, PWRITE_FLOOR, SHA_FLOOR
+from .stores import DATASET
+from .writes import Workload
+
+BAND_BYTES = 256 << 20
+"""Read at a time: a virtual dataset costs libhdf5 a walk through all its mappings each time."""
+
+
+def fault_of_writing(
+    engine: str, workload: Workload, answer: dict[str, Any], target: Path, thorough: bool
+) -> str | None:
+    """What is wrong with what an engine has written or answered: in a file of versions with the last one, and if
+    `thorough` with the others too, or with a sample of very many."""
+    last = len(workload.steps) - 1
+    if engine == SHA_FLOOR:
+        expected = workload.digest
+        return f"digest {answer['digest']} instead of {expected}" if answer["digest"] != expected else None
+    if engine == PWRITE_FLOOR:
+        expected = checksum_of_ones(workload.first_bytes)
+        return f"checksum {answer['checksum']} instead of {expected}" if answer["checksum"] != expected else None
+    if len(answer["steps"]) != len(workload.steps):
+        return f"{len(answer['steps'])} steps instead of {len(workload.steps)}"
+    if engine == H5PY:
+        return fault_in_plain(target, workload)
+    return fault_in_versions(target, workload, sampled(workload) if thorough else [last])
+
+
+def sampled(workload: Workload) -> list[int]:
+    """Numbers of the versions that are read back: all, if they are few, else some 30 with the first and the last."""
+    count = len(workload.steps)
+    step = -(-count // 30)
+    return sorted({*range(0, count, step), count - 1})
+
+
+def fault_in_versions(path: Path, workload: Workload, numbers: Iterable[int]) -> str | None:
+    """What is wrong with the versions of a file, by libhdf5's own reading of their virtual datasets."""
+    with h5py.File(path, "r") as file:
+        found = [name for name in file[VERSIONS] if name != FIRST_VERSION]
+        if sorted(found) != sorted(workload.versions):
+            return f"{len(found)} versions instead of {len(workload.versions)}"
+        for number in numbers:
+            name = workload.versions[number]
+            if fault := fault_in(file[f"{VERSIONS}/{name}/{DATASET}"], workload.expected(workload.values, number)):
+                return f"version {name}: {fault}"
+    return None
+
+
+def fault_in_plain(path: Path, workload: Workload) -> str | None:
+    """What is wrong with a file without versions, which holds what the last version does."""
+    with h5py.File(path, "r") as file:
+        return fault_in(file[DATASET], workload.expected(workload.values, len(workload.steps) - 1))
+
+
+def fault_in(dataset: h5py.Dataset, expected: NDArray[Any]) -> str | None:
+    if (dataset.shape, dataset.dtype) != (expected.shape, expected.dtype):
+        return f"{dataset.dtype} {dataset.shape} instead of {expected.dtype} {expected.shape}"
+    row_bytes = max(1, expected.nbytes // len(expected))
+    rows = max(1, BAND_BYTES // row_bytes)
+    for start in range(0, len(expected), rows):
+        band = slice(start, start + rows)
+        if digest(dataset[band]) != digest(expected[band]):
+            return f"other values than were written, in rows {start} to {min(band.stop, len(expected))}"
+    return None
+
+
+def digest(values: NDArray[Any]) -> bytes:
+    return hashlib.sha256(np.ascontiguousarray(values).data).digest()
