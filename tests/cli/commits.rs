@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::outputs::folder;
-use crate::program::{Run, h5strata, on_file, script};
+use crate::program::{Run, h5strata, in_shell, on_file, script};
+use crate::support::made;
 
 /// The report of a commit.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -27,6 +28,7 @@ struct Report {
     bytes_written: u64,
     datasets: Vec<DatasetReport>,
     advice: Vec<Advice>,
+    not_carried: Vec<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -156,6 +158,7 @@ fn reports_count_what_was_done() -> Outcome {
         bytes_written: 16,
         datasets: vec![dataset("data", 0, 1, 0, 0, 2), dataset("new", 1, 0, 1, 16, 1)],
         advice: Vec::new(),
+        not_carried: Vec::new(),
     };
     assert_eq!(report, expected);
     let run = commit(&file, "r3", &json!([{"op": "delete", "path": "other"}]), &[]).succeeds();
@@ -341,5 +344,48 @@ fn a_version_is_made_of_something() -> Outcome {
     let file = first_version("commit-nothing")?;
     let run = on_file("commit", &file, &["r2"]).exits(2);
     assert!(run.stderr.contains("--ops"), "{run}");
+    Ok(())
+}
+
+#[test]
+fn a_plain_file_becomes_a_version_and_a_version_a_plain_file() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let prices = made::file("prices")?.path;
+    fs::copy(prices, folder.path().join("prices.h5"))?;
+    for command in [
+        "h5strata export prices.h5 @0 plain.h5",
+        "h5strata init new.h5",
+        "h5strata commit new.h5 r0 --from plain.h5",
+        "h5strata commit new.h5 r1 --from plain.h5",
+        "h5strata commit new.h5 below --from plain.h5 --path equity --no-parent --no-current",
+    ] {
+        in_shell(command, folder.path()).succeeds();
+    }
+    let report: Report =
+        in_shell("h5strata commit new.h5 r2 --from plain.h5 --json", folder.path())
+            .succeeds()
+            .json();
+    assert_eq!((report.datasets_changed, report.chunks_written), (0, 0));
+    assert!(report.not_carried.is_empty());
+    let digests = |file: &str, version: &str| {
+        let command = format!("h5strata digest {file} -v {version} --json");
+        let lines: Vec<serde_json::Value> =
+            in_shell(&command, folder.path()).succeeds().json_lines();
+        lines
+            .into_iter()
+            .map(|line| (line["dataset"].clone(), line["sha256"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(digests("new.h5", "r2"), digests("prices.h5", "@0"));
+    assert_eq!(
+        digests("new.h5", "below").len(),
+        digests("new.h5", "r2")
+            .iter()
+            .filter(|(path, _)| { path.as_str().is_some_and(|path| path.starts_with("equity/")) })
+            .count()
+    );
+    // A file that is there is not written over unless that is asked for.
+    assert_eq!(in_shell("h5strata export prices.h5 @0 plain.h5", folder.path()).code(), 2);
+    in_shell("h5strata export prices.h5 @0 plain.h5 --force", folder.path()).succeeds();
     Ok(())
 }
