@@ -23,16 +23,18 @@ plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "in
 
 write   {"op": "write", "file": PATH, "dataset": PATH, "chunks": [N, ...], "filters": {"compression": "gzip",
         "compression_opts": N, "shuffle": true} or {}, "threads": N, "values": PATH.npy, "reopen": BOOL,
+        "first_version": N,
         "steps": [{"shape": [N, ...], "write_back": BOOL, "blocks": [[[START, STOP], ...], ...], "plus": N}, ...]}
         -> {"seconds": S, "steps": [S, ...]}
 
-        Makes a file with a version v0, v1, ... a step. A step gives the dataset the shape, reads all of it and writes
-        it back if that is asked for, and then writes the blocks: parts of the values, each to the same place in the
-        dataset, with `plus` added to each 8-byte word as an integer. The first step's one block is the dataset that
-        is created. The seconds of a step cover opening the file (where `reopen` is set or the step is the first) and
-        closing it (where `reopen` is set or it is the last), but not making its blocks, which are in memory by then.
-        Nothing is synced to the disk. Engines that can write without versions are told whether to by `versioned`,
-        and by `grows` whether a dataset must be one that can grow. What stands in the file is read back by h5py.
+        Makes a version a step: v0, which makes the file, v1, ...; or from v<first_version> on in a file that has those
+        before. A step gives the dataset the shape, reads all of it and writes it back if that is asked for, and then
+        writes the blocks: parts of the values, each to the same place in the dataset, with `plus` added to each 8-byte
+        word as an integer. The one block of version 0 is the dataset that is created. The seconds of a step cover
+        opening the file (where `reopen` is set or the step is the first) and closing it (where `reopen` is set or it
+        is the last), but not making its blocks, which are in memory by then. Nothing is synced to the disk. Engines
+        that can write without versions are told whether to by `versioned`, and by `grows` whether a dataset must be
+        one that can grow. What stands in the file is read back by h5py.
 
 digest  {"op": "digest", "values": PATH.npy, "piece": N} -> {"seconds": S, "digest": HEX}
 
@@ -79,6 +81,11 @@ class Engine:
         self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return self._process.pid
 
     def has_ended(self) -> bool:
         """Whether it answers no more."""

@@ -79,10 +79,10 @@ def write(request: dict[str, Any]) -> dict[str, Any]:
     kind: type[Writer] = VersionedWriter if request["versioned"] else PlainWriter
     values = np.load(request["values"])
     file = writer = None
-    steps = []
-    for number, step in enumerate(request["steps"]):
+    steps: list[float] = []
+    for number, step in enumerate(request["steps"], request["first_version"]):
         blocks = blocks_of(values, step)
-        is_last = number + 1 == len(request["steps"])
+        is_last = len(steps) + 1 == len(request["steps"])
         start = time.perf_counter()
         if file is None or writer is None:
             file = h5py.File(request["file"], "w-" if number == 0 else "r+")

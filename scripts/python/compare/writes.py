@@ -112,6 +112,7 @@ class Workload:
             "filters": self.filters,
             "values": str(self.values_file),
             "reopen": self.reopen,
+            "first_version": 0,
             "steps": [asdict(step) for step in self.steps],
         }
 

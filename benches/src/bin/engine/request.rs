@@ -49,7 +49,7 @@ pub(crate) struct PlanRequest {
     pub(crate) wanted: Wanted,
 }
 
-/// Create a file and write a version of one dataset a step.
+/// Write a version of one dataset a step.
 #[derive(Deserialize)]
 pub(crate) struct WriteRequest {
     pub(crate) file: PathBuf,
@@ -61,6 +61,8 @@ pub(crate) struct WriteRequest {
     pub(crate) values: PathBuf,
     /// Whether the file is opened and closed in every step.
     pub(crate) reopen: bool,
+    /// Number of the first step's version; version 0 is that of a new file.
+    pub(crate) first_version: usize,
     pub(crate) steps: Vec<Step>,
 }
 

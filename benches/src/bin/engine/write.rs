@@ -51,9 +51,9 @@ fn commits<T: Word>(
     let options = OpenOptions::new().threads(threads(request.threads)?);
     let mut open = None;
     let mut seconds = Vec::with_capacity(request.steps.len());
-    for (number, step) in request.steps.iter().enumerate() {
+    for (number, step) in (request.first_version..).zip(&request.steps) {
         let blocks = step.blocks(values)?;
-        let is_last = number + 1 == request.steps.len();
+        let is_last = seconds.len() + 1 == request.steps.len();
         let start = Instant::now();
         let mut file = match open.take() {
             Some(file) => file,
@@ -78,7 +78,7 @@ fn commit_first<T: Word>(
     mut blocks: Vec<Block<T>>,
 ) -> Result<(), Box<dyn Error>> {
     let Some(Block { values, .. }) = blocks.pop().filter(|_| blocks.is_empty()) else {
-        return Err("the first step has one block, which is all of the dataset".into());
+        return Err("version 0 has one block, which is all of the dataset".into());
     };
     let mut stage = file.stage(&version(0))?;
     let mut dataset = stage.create_dataset(&request.dataset).chunks(&request.chunks);
