@@ -84,7 +84,8 @@ class File:
                     self.expect(what, np.asarray(found).tolist(), np.asarray(value).tolist())
 
     def check_group(self, what: str, group: Any, version: Version) -> None:
-        datasets, groups = set(), set()
+        datasets: set[str] = set()
+        groups: set[str] = set()
 
         def visit(path: str, item: Any) -> None:
             (groups if isinstance(item, h5py.Group) else datasets).add(path)
@@ -138,7 +139,7 @@ FILTERS: list[dict[str, Any]] = [
 
 
 def main() -> int:
-    import hdf5plugin  # noqa: F401, PLC0415  registers the filters
+    import hdf5plugin  # noqa: F401  registers the filters
 
     file = File(sys.argv[1], Path(sys.argv[2]))
     steps: list[Callable[[File], None]] = [create, change, structure, by_package, after_package, branch]
@@ -193,7 +194,7 @@ def change(file: File) -> None:
     version = Version(file.versions["r1"])
     row = np.arange(10, dtype="i2")
     np.save(file.folder / "row.npy", row)
-    operations = [
+    operations: list[dict[str, Any]] = [
         {"op": "write", "dataset": "numbers/f8", "select": "-1", "npy": "row.npy"},
         {"op": "write", "dataset": "numbers/f8", "select": "::2, [1, 5]", "value": -0.5},
         {"op": "write", "dataset": "numbers/c16", "select": "0, 0", "value": "nan"},
@@ -227,7 +228,7 @@ def change(file: File) -> None:
 
 def structure(file: File) -> None:
     version = Version(file.versions["r2"])
-    operations = [
+    operations: list[dict[str, Any]] = [
         {"op": "rename", "from": "numbers/f2", "to": "moved/f2"},
         {"op": "copy", "from": "record", "to": "copies/record"},
         {"op": "write", "dataset": "copies/record", "select": "0", "value": {"a": 0, "b": [0, 0], "c": ""}},
@@ -260,7 +261,7 @@ def by_package(file: File) -> None:
 
 def after_package(file: File) -> None:
     version = Version(file.versions["r4"])
-    operations = [
+    operations: list[dict[str, Any]] = [
         {"op": "write", "dataset": "package", "select": "1::2", "value": [70, 80]},
         {"op": "write", "dataset": "numbers/f8", "select": "8", "value": 2},
         {"op": "write", "dataset": "unicode", "select": "[True, False, True]", "value": "both"},

@@ -1,24 +1,26 @@
 """Plain HDF5 files for the tests of snapshots, and what h5py and versioned-hdf5 make of the outcome.
 
-    snapshots.py make FOLDER                      plain files, of every kind that is carried and that is not
-    snapshots.py same PLAIN FILE VERSION          the version reads as the plain file, by h5py and by versioned-hdf5
-    snapshots.py stored PLAIN OTHER               both plain files are stored alike: chunks, filters, fill values
+snapshots.py make FOLDER                      plain files, of every kind that is carried and that is not
+snapshots.py same PLAIN FILE VERSION          the version reads as the plain file, by h5py and by versioned-hdf5
+snapshots.py stored PLAIN OTHER               both plain files are stored alike: chunks, filters, fill values
 """
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import h5py
 import hdf5plugin
 import numpy as np
 from versioned_hdf5 import VersionedHDF5File
 
-DTYPES = [
+DTYPES: list[Any] = [
     "|b1", "|i1", "<i2", ">i4", "<i8", "|u1", ">u2", "<u8", "<f2", "<f4", ">f8", "<c8", "<c16", "S5",
     [("a", "<i4"), ("b", ">f8", (2,)), ("c", "S3")],
 ]  # fmt: skip
 
-FILTERS = {
+FILTERS: dict[str, dict[str, Any]] = {
     "none": {},
     "gzip": {"compression": "gzip", "compression_opts": 4},
     "shuffle_gzip_sum": {"compression": "gzip", "shuffle": True, "fletcher32": True},
@@ -32,12 +34,12 @@ FILTERS = {
 FORMAT_ATTRIBUTES = {"raw_data", "chunks", "prev_version", "committed", "timestamp", "user_block"}
 
 
-def values(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+def values(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     """Values of any type, none of them all of one kind."""
     count = int(np.prod(shape))
     raw = np.random.default_rng(count).integers(1, 100, count)
     if dtype.kind == "b":
-        return (raw % 2 == 0).reshape(shape)
+        return np.equal(raw % 2, 0).reshape(shape)
     if dtype.kind == "S":
         return np.array([b"x" * (n % 5) for n in raw], dtype).reshape(shape)
     if dtype.names:
@@ -70,7 +72,9 @@ def make_every(path: Path) -> None:
         kind = h5py.string_dtype()
         strings = np.array(text(60), object)
         file.create_dataset("strings/contiguous", data=strings, dtype=kind)
-        file.create_dataset("strings/chunked", data=strings.reshape(12, 5), dtype=kind, chunks=(5, 2), compression="gzip")
+        file.create_dataset(
+            "strings/chunked", data=strings.reshape(12, 5), dtype=kind, chunks=(5, 2), compression="gzip"
+        )
         sparse = file.create_dataset("strings/sparse", (100,), kind, chunks=(10,), fillvalue=b"unset")
         sparse[35:41] = "set"
         sparse = file.create_dataset("sparse", (1000, 1000), "<f8", chunks=(10, 10), fillvalue=-1.5)
@@ -96,7 +100,11 @@ def make_days(folder: Path) -> None:
     names = np.array([f"name {n}" for n in range(30)], object)
     for day in range(3):
         with h5py.File(folder / f"day{day}.h5", "w") as file:
-            options = [{"chunks": (10, 10), "compression": "gzip"}, {}, {"chunks": (16, 7), "compression": "lzf"}][day]
+            options: dict[str, Any] = [
+                {"chunks": (10, 10), "compression": "gzip"},
+                {},
+                {"chunks": (16, 7), "compression": "lzf"},
+            ][day]
             file.create_dataset("px/close", data=closes, **options)
             file.create_dataset("px/fixed", data=np.arange(100), chunks=(10,), fillvalue=day)
             file.create_dataset("names", data=names, dtype=h5py.string_dtype(), chunks=(7,))
@@ -192,13 +200,9 @@ def same(plain: Path, versioned: Path, version: str) -> None:
 
 
 def stored(plain: Path, other: Path) -> None:
-    def filters(dataset: h5py.Dataset) -> list:
+    def filters(dataset: h5py.Dataset) -> list[Any]:
         creation = dataset.id.get_create_plist()
         return [creation.get_filter(n) for n in range(creation.get_nfilters())]
-
-    def masks(dataset: h5py.Dataset) -> dict:
-        infos = [dataset.id.get_chunk_info(n) for n in range(dataset.id.get_num_chunks())]
-        return {info.chunk_offset: (info.filter_mask, dataset.id.read_direct_chunk(info.chunk_offset)[1]) for info in infos}
 
     with opened(plain) as one, opened(other) as two:
         wanted, found = listing(one), listing(two)
@@ -217,7 +221,7 @@ def stored(plain: Path, other: Path) -> None:
                 assert found[path].chunks, path
 
 
-COMMANDS = {"make": make, "same": same, "stored": stored}
+COMMANDS: dict[str, Callable[..., None]] = {"make": make, "same": same, "stored": stored}
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
