@@ -100,11 +100,12 @@ def make_days(folder: Path) -> None:
     names = np.array([f"name {n}" for n in range(30)], object)
     for day in range(3):
         with h5py.File(folder / f"day{day}.h5", "w") as file:
-            options: dict[str, Any] = [
+            layouts: list[dict[str, Any]] = [
                 {"chunks": (10, 10), "compression": "gzip"},
                 {},
                 {"chunks": (16, 7), "compression": "lzf"},
-            ][day]
+            ]
+            options = layouts[day]
             file.create_dataset("px/close", data=closes, **options)
             file.create_dataset("px/fixed", data=np.arange(100), chunks=(10,), fillvalue=day)
             file.create_dataset("names", data=names, dtype=h5py.string_dtype(), chunks=(7,))
