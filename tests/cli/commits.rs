@@ -28,7 +28,15 @@ struct Report {
     bytes_written: u64,
     datasets: Vec<DatasetReport>,
     advice: Vec<Advice>,
-    not_carried: Vec<serde_json::Value>,
+    not_carried: Vec<Left>,
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct Left {
+    path: String,
+    attribute: Option<String>,
+    reason: String,
 }
 
 #[derive(Debug, Deserialize, PartialEq, Eq)]
@@ -344,6 +352,117 @@ fn a_version_is_made_of_something() -> Outcome {
     let file = first_version("commit-nothing")?;
     let run = on_file("commit", &file, &["r2"]).exits(2);
     assert!(run.stderr.contains("--ops"), "{run}");
+    Ok(())
+}
+
+/// A plain file of which a version cannot have everything.
+fn odd_snapshot(beside: &Path) -> Result<String, Box<dyn std::error::Error>> {
+    let path = beside.with_file_name("odd.h5");
+    Run::of(script("odd_snapshot.py")?.arg(&path)).succeeds();
+    Ok(path.to_string_lossy().into_owned())
+}
+
+#[test]
+fn what_a_version_cannot_have_is_listed_or_refused() -> Outcome {
+    let file = first_version("snapshot-odd")?;
+    let odd = odd_snapshot(&file)?;
+    let before = fs::read(&file)?;
+    let run = on_file("commit", &file, &["r2", "--from", &odd, "--strict"]).exits(2);
+    assert!(run.stderr.contains("\"scalar\"") && run.stderr.contains("\"to\""), "{run}");
+    assert_eq!(fs::read(&file)?, before);
+
+    let run = on_file("commit", &file, &["r2", "--from", &odd, "--json"]).exits(0);
+    assert_eq!(run.stderr.lines().filter(|line| line.starts_with("warning: ")).count(), 2, "{run}");
+    let report: Report = run.json();
+    let mut left: Vec<_> =
+        report.not_carried.iter().map(|left| (&*left.path, left.attribute.as_deref())).collect();
+    left.sort_unstable();
+    assert_eq!(left, [("data", Some("to")), ("scalar", None)]);
+    let run = on_file("read", &file, &["data"]).succeeds();
+    assert_eq!(run.text(), "[0 1 2]\n", "{run}");
+    Ok(())
+}
+
+#[test]
+fn what_a_snapshot_lacks_is_removed_or_kept() -> Outcome {
+    let file = first_version("snapshot-keep")?;
+    let odd = odd_snapshot(&file)?;
+    let paths = |version: &str| {
+        let run = on_file("ls", &file, &["-v", version, "--json"]).succeeds();
+        let rows: Vec<Value> = run.json();
+        rows.iter().map(|row| row["path"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    on_file("commit", &file, &["kept", "--from", &odd, "--keep"]).exits(0);
+    on_file("commit", &file, &["removed", "--from", &odd]).exits(0);
+    let (kept, removed): (Vec<String>, Vec<String>) = (paths("kept"), paths("removed"));
+    assert_eq!((kept, removed), (vec!["data".into(), "other".into()], vec!["data".into()]));
+    Ok(())
+}
+
+#[test]
+fn snapshots_and_their_options_are_checked() -> Outcome {
+    let file = first_version("snapshot-options")?;
+    let odd = odd_snapshot(&file)?;
+    let name = file.to_string_lossy().into_owned();
+    for (options, says) in [
+        (&["--from", &odd, "--path", "gone"][..], "\"gone\""),
+        (&["--from", "gone.h5"], "gone.h5"),
+        (&["--from", &name], "committed to"),
+        (&["--from", &odd, "--ops", "-"], "--ops"),
+        (&["--ops", "-", "--keep"], "--keep"),
+    ] {
+        let before = fs::read(&file)?;
+        let arguments: Vec<&str> = ["r2"].iter().chain(options).copied().collect();
+        let run = on_file("commit", &file, &arguments).exits(2);
+        assert!(run.stderr.contains(says), "{run}");
+        assert_eq!(fs::read(&file)?, before);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_wasteful_chunk_shape_of_a_snapshot_is_told_of_when_it_is_new() -> Outcome {
+    let file = first_version("snapshot-advice")?;
+    let plain = file.with_file_name("plain.h5").to_string_lossy().into_owned();
+    let create = json!([
+        {"op": "create", "dataset": "wide", "shape": [3, 74, 3944], "dtype": "<f8", "chunks": [900, 3, 3]},
+    ]);
+    commit(&file, "wide", &create, &["--no-parent"]).exits(0);
+    on_file("export", &file, &["wide", &plain]).succeeds();
+    let advised = |version: &str, parent: &str| {
+        let options = [version, "--from", &plain, "--parent", parent, "--json"];
+        let report: Report = on_file("commit", &file, &options).exits(0).json();
+        report.advice.into_iter().map(|advice| advice.dataset).collect::<Vec<_>>()
+    };
+    assert_eq!(advised("new", "r1"), ["wide"]);
+    assert!(advised("old", "new").is_empty());
+    Ok(())
+}
+
+#[test]
+fn an_export_replaces_a_file_only_when_told_to() -> Outcome {
+    let file = first_version("export")?;
+    let out = file.with_file_name("out.h5");
+    let name = out.to_string_lossy().into_owned();
+    fs::write(&out, "precious")?;
+    let run = on_file("export", &file, &["@0", &name]).exits(2);
+    assert!(run.stderr.contains("exists"), "{run}");
+    assert_eq!(fs::read(&out)?, b"precious");
+    on_file("export", &file, &["@0", &name, "--force"]).succeeds();
+    assert_ne!(fs::read(&out)?, b"precious");
+
+    let before = fs::read(&file)?;
+    let itself = file.to_string_lossy().into_owned();
+    for options in [&["@0", &itself][..], &["@0", &itself, "--force"], &["gone", &name, "--force"]]
+    {
+        on_file("export", &file, options).exits(2);
+    }
+    assert_eq!(fs::read(&file)?, before);
+    let mut names: Vec<_> = fs::read_dir(file.with_file_name(""))?
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<std::io::Result<_>>()?;
+    names.sort();
+    assert_eq!(names, ["file.h5", "out.h5"]);
     Ok(())
 }
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+import hdf5plugin  # noqa: F401  registers the filters
 import numpy as np
 from versioned_hdf5 import VersionedHDF5File
 
@@ -55,7 +56,11 @@ class File:
         """Commits operations that must make `version`."""
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(operations))
-        report = json.loads(self.run("commit", self.path, name, "--ops", path, "--json", *options))
+        self.commit_content(name, ["--ops", path, *options], version)
+
+    def commit_content(self, name: str, content: list[object], version: Version) -> None:
+        """Commits content that must make `version`."""
+        report = json.loads(self.run("commit", self.path, name, "--json", *content))
         self.versions[name] = version
         self.expect(f"{name}: name in the report", report["version"], name)
         self.check(name)
@@ -139,10 +144,17 @@ FILTERS: list[dict[str, Any]] = [
 
 
 def main() -> int:
-    import hdf5plugin  # noqa: F401  registers the filters
-
     file = File(sys.argv[1], Path(sys.argv[2]))
-    steps: list[Callable[[File], None]] = [create, change, structure, by_package, after_package, branch]
+    steps: list[Callable[[File], None]] = [
+        create,
+        change,
+        structure,
+        by_package,
+        after_package,
+        branch,
+        snapshots,
+        exports,
+    ]
     for step in steps:
         step(file)
     print("\n".join(file.differences), file=sys.stderr, end="")
@@ -284,6 +296,47 @@ def branch(file: File) -> None:
         file.expect("parent", attributes["prev_version"], "r1")
         file.expect("time", attributes["timestamp"], "2026-11-30 12:00:00.250000+0000")
         file.expect("current version", versions.attrs["current_version"], "r5")
+
+
+def snapshots(file: File) -> None:
+    """The content of plain files, all of it and a group of it."""
+    source = file.versions["r5"]
+    path = file.folder / "snapshot.h5"
+    with h5py.File(path, "w") as plain:
+        for at, (name, array) in enumerate(source.datasets.items()):
+            settings: dict[str, Any] = {"chunks": tuple(max(1, n // 2) for n in array.shape)} if at % 2 else {}
+            if array.dtype.kind == "U":
+                array = array.astype(object)
+                settings["dtype"] = h5py.string_dtype()
+            if array.dtype.kind == "M":
+                settings["dtype"] = h5py.opaque_dtype(array.dtype)
+                array = array.astype(settings["dtype"])
+            plain.create_dataset(name, data=array, **settings)
+        plain["numbers"].attrs["from"] = "snapshot"
+        plain.attrs["title"] = "all"
+    version = Version()
+    version.datasets = {name: array.copy() for name, array in source.datasets.items()}
+    version.attributes = {("numbers", "from"): "snapshot", ("", "title"): "all"}
+    file.commit_content("day1", ["--from", path], version)
+
+    group = Version(version)
+    numbers = {name for name in version.datasets if name.startswith("numbers/")}
+    for name in numbers:
+        group.datasets[name.removeprefix("numbers/")] = version.datasets[name].copy()
+    group.attributes[("", "from")] = "snapshot"
+    file.commit_content("day2", ["--from", path, "--path", "numbers", "--keep"], group)
+
+
+def exports(file: File) -> None:
+    """Plain files of all versions."""
+    for name, version in file.versions.items():
+        out = file.folder / "export.h5"
+        file.run("export", file.path, name, out, "--force")
+        with h5py.File(out) as plain:
+            file.check_group(f"export of {name}", plain, version)
+            found = {("", key): type(value) for key, value in plain.attrs.items()}
+            expected = {at: type(value) for at, value in version.attributes.items() if at[0] == ""}
+            file.expect(f"export of {name}: attributes", found, expected)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,13 @@ pub(crate) struct Commit {
     #[command(flatten)]
     pub(crate) content: Content,
     /// Take only what is in this group of the snapshot
-    #[arg(long, value_name = "PREFIX", requires = "from")]
+    #[arg(long, value_name = "PREFIX", conflicts_with = "ops")]
     pub(crate) path: Option<String>,
     /// Keep the datasets and groups that the snapshot lacks
-    #[arg(long, requires = "from")]
+    #[arg(long, conflicts_with = "ops")]
     pub(crate) keep: bool,
     /// Fail if anything in the snapshot cannot be carried
-    #[arg(long, requires = "from")]
+    #[arg(long, conflicts_with = "ops")]
     pub(crate) strict: bool,
     /// The version to start from: a name, @-N or @TIME [default: the current version]
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true, conflicts_with = "no_parent")]

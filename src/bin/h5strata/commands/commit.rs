@@ -17,6 +17,11 @@ use crate::output::Steps;
 
 pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
     let operations = args.content.ops.as_deref().map(Operations::read).transpose()?;
+    if let Some(snapshot) = &args.content.from
+        && lookup::is_same_file(snapshot, &args.file)
+    {
+        return Err(Failure::SnapshotIsFile { file: snapshot.clone() });
+    }
     let mut file = open(&args.file, global)?;
     let options = options(args, &file)?;
     let mut stage = options.stage(&mut file, &args.version)?;
@@ -26,7 +31,7 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     }
     let steps = Steps::default();
     let not_carried = match &args.content.from {
-        Some(snapshot) => import(&mut stage, snapshot, args, &steps)?,
+        Some(snapshot) => import(&mut stage, snapshot, args, &steps, &mut created)?,
         None => Vec::new(),
     };
     let parent = stage.parent().map(str::to_owned);
@@ -39,12 +44,13 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     Ok(())
 }
 
-/// Stages the content of a plain file; gives what is left behind.
+/// Stages the content of a plain file; gives what is left behind, and adds the paths of new datasets to `created`.
 fn import(
     stage: &mut Stage<'_>,
     snapshot: &Path,
     args: &Commit,
     steps: &Steps,
+    created: &mut Vec<String>,
 ) -> Result<Vec<NotCarried>, Failure> {
     let snapshot = match &args.path {
         Some(group) => Snapshot::open_below(snapshot, group)?,
@@ -52,6 +58,9 @@ fn import(
     };
     let options =
         ImportOptions::new().keep(args.keep).strict(args.strict).on_progress(steps.listener());
+    let datasets = snapshot.entries().iter().filter(|entry| entry.kind == EntryKind::Dataset);
+    let new = datasets.filter(|entry| stage.kind(&entry.path).is_none());
+    created.extend(new.map(|entry| entry.path.clone()));
     Ok(stage.import(&snapshot, &options)?.not_carried)
 }
 

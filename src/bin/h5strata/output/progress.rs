@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 use h5strata::snapshot::OnProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::visible;
+
 /// A read that is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -78,7 +80,7 @@ impl Steps {
                 // The old bar goes before the new one comes.
                 *current = None;
                 let dataset = progress.dataset.to_owned();
-                let bar = Progress::new(dataset.clone(), progress.total);
+                let bar = Progress::new(visible(&dataset).into_owned(), progress.total);
                 *current = Some(Step { dataset, done: 0, bar });
             }
             if let Some(step) = current.as_mut() {
