@@ -1,7 +1,7 @@
 //! h5strata: versioned arrays in HDF5 files, fast and safe.
 //!
 //! Reads the files of the Python package versioned-hdf5: any version, any selection, straight from
-//! the stored chunks.
+//! the stored chunks; makes new versions, and new files.
 //!
 //! ```no_run
 //! use h5strata::{Selection, VersionedFile};
@@ -12,6 +12,16 @@
 //! let last_year: ArrayD<f64> = close.read(s![-250.., ..;7])?;
 //! let some: ArrayD<f64> = close.read("0:100, [3, 5, 9]".parse::<Selection>()?)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! ```no_run
+//! # use h5strata::VersionedFile;
+//! # use ndarray::{Array1, s};
+//! let mut file = VersionedFile::open_rw("prices.h5")?;
+//! let mut stage = file.stage("2026-12-01")?;
+//! stage.dataset_mut("equity/close")?.write(s![-1, ..], &Array1::<f64>::zeros(3000))?;
+//! let report = stage.commit()?;
+//! # Ok::<(), h5strata::Error>(())
 //! ```
 //!
 //! # How a read goes
@@ -25,6 +35,15 @@
 //! and [`chunk_map`] find which stored chunk stands behind which chunk of a version, [`raw`] brings
 //! the bytes, [`store`] knows the format. libhdf5 is called through the crate `h5strata-ffi` alone,
 //! under its global lock, and never while decoding or copying.
+//!
+//! # How a version is made
+//!
+//! ```text
+//! staged writes ──► staged array ──► digest, known chunks ──► encode ──► stored chunks ──► new version
+//! ```
+//!
+//! [`staged`] holds what is changed, in memory and copy-on-write; the same plans say which elements of a value go
+//! to which chunk. A commit stores the chunks that no version has stored yet, and then the version.
 //!
 //! Shapes and indices count elements from 0, slowest axis first; sizes are bytes where they are said
 //! to be. Everything that is read from a file is checked before it is used.

@@ -5,6 +5,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod commits;
 mod listings;
 mod outputs;
 mod program;

@@ -10,7 +10,7 @@ use crate::program::{Run, on_file, script};
 use crate::support::made;
 
 /// An empty folder for one test.
-fn folder(name: &str) -> std::io::Result<PathBuf> {
+pub(crate) fn folder(name: &str) -> std::io::Result<PathBuf> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Output};
 
 use crate::support::{SupportError, made};
 
@@ -62,8 +62,13 @@ impl Run {
     /// Runs a command to its end.
     pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the program starts");
+        Self::ended(&format!("{command:?}"), output)
+    }
+
+    /// What a command left when it ended.
+    pub(crate) fn ended(command: &str, output: Output) -> Self {
         Self {
-            command: format!("{command:?}"),
+            command: command.to_owned(),
             status: output.status,
             stdout: output.stdout,
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),

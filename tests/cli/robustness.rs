@@ -90,7 +90,9 @@ fn colours_are_for_terminals_that_want_them() -> Outcome {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in ["log", "ls", "info", "read", "digest"] {
+    for command in
+        ["log", "ls", "info", "read", "digest", "init", "commit", "set-current", "export"]
+    {
         let run = run([command, "--help"]).succeeds();
         let (_, examples) = run.text().split_once("Examples:").map_or_else(
             || panic!("no examples: {run}"),

@@ -1,9 +1,9 @@
 """What h5py and hdf5plugin do, as answers for the tests of creating datasets.
 
-    creating.py guess           JSON: [length, element size, chunk length] of h5py's guess_chunk
-    creating.py cast            JSON: [from, to, values, values as NumPy casts them], values in hexadecimal
-    creating.py filters FOLDER  checks FOLDER/cases.json: filters against what h5py puts on a dataset, and
-                                stored chunks against the values h5py reads from them
+creating.py guess           JSON: [length, element size, chunk length] of h5py's guess_chunk
+creating.py cast            JSON: [from, to, values, values as NumPy casts them], values in hexadecimal
+creating.py filters FOLDER  checks FOLDER/cases.json: filters against what h5py puts on a dataset, and
+                            stored chunks against the values h5py reads from them
 """
 
 import itertools
@@ -53,10 +53,10 @@ def samples(dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         parts = random.normal(0, 100, (50, 2))
         return (parts[:, 0] + 1j * parts[:, 1]).astype(dtype)
     if dtype.kind == "f":
-        values = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 127.9, -128.9, 255.5, 300.0, -300.0, 32768.0, 65504.0]
-        values += [2.0**31, 2.0**31 - 1, -(2.0**31), 2.0**32, 2.0**53 + 1, 2.0**62, np.inf, -np.inf, np.nan]
-        values += list(random.normal(0, 1000, 100)) + list(10 ** random.uniform(-10, 10, 100))
-        return np.array(values).astype(dtype)
+        numbers: list[float] = [0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 127.9, -128.9, 255.5, 300.0, -300.0, 32768.0, 65504.0]
+        numbers += [2.0**31, 2.0**31 - 1, -(2.0**31), 2.0**32, 2.0**53 + 1, 2.0**62, np.inf, -np.inf, np.nan]
+        numbers += list(random.normal(0, 1000, 100)) + list(10 ** random.uniform(-10, 10, 100))
+        return np.array(numbers).astype(dtype)
     return np.array([b"", b"a", b"abc", b"abcdefg", b"a\0b"], dtype)
 
 
@@ -64,7 +64,8 @@ def casts() -> list[list[str]]:
     """Values of every type as every other."""
     pairs = list(itertools.product(NUMBERS + FLOATS, NUMBERS + FLOATS + COMPLEX))
     pairs += list(itertools.product(COMPLEX, COMPLEX))
-    pairs += list(itertools.product(["|S1", "|S3", "|S7", "|S9"], repeat=2))
+    strings = ["|S1", "|S3", "|S7", "|S9"]
+    pairs += list(itertools.product(strings, strings))
     rows = []
     for before, after in pairs:
         values = samples(np.dtype(before))
@@ -109,9 +110,7 @@ def check_filters(folder: Path) -> None:
             dataset = file.create_dataset(str(number), shape, dtype, chunks=chunk_shape, **arguments(case))
             plist = dataset.id.get_create_plist()
             found = [plist.get_filter(index) for index in range(plist.get_nfilters())]
-            expected = [
-                (f["id"], int(f["optional"]), tuple(f["params"]), f["name"].encode()) for f in case["filters"]
-            ]
+            expected = [(f["id"], int(f["optional"]), tuple(f["params"]), f["name"].encode()) for f in case["filters"]]
             if found != expected:
                 failures.append(f"{case['arguments']} on {dtype}: h5py has {found}, we {expected}")
             for index, chunk in enumerate(case["chunks"]):

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::writing::{Commit, Init, SetCurrent};
+pub(crate) use self::writing::{Commit, Export, Init, SetCurrent};
 
 /// Lists, reads and commits versioned arrays in HDF5 files.
 #[derive(Debug, Parser)]
@@ -73,6 +73,7 @@ pub(crate) enum Command {
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),
+    Export(Export),
 }
 
 /// Show the versions of a file, newest first

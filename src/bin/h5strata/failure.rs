@@ -29,6 +29,9 @@ pub(crate) enum Failure {
     /// There is no file to commit to.
     #[error("{}: no such file: make it with `h5strata init`", .file.display())]
     NoFile { file: PathBuf },
+    /// The content of a file for a version of its own.
+    #[error("{}: this is the file that is committed to: give another one to take the content of", .file.display())]
+    SnapshotIsFile { file: PathBuf },
     /// The output cannot be written.
     #[error("{}: {source}", .target.display())]
     Output { target: PathBuf, source: io::Error },

@@ -37,6 +37,12 @@ pub(crate) fn open(
     Ok(file)
 }
 
+/// Whether two paths lead to one file.
+pub(crate) fn is_same_file(a: &Path, b: &Path) -> bool {
+    let place = |path| std::fs::canonicalize(path).ok();
+    place(a).is_some_and(|a| place(b) == Some(a))
+}
+
 /// How a version is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Spec<'t> {

@@ -77,7 +77,7 @@ pub(in crate::store) enum StageBase {
     /// Anything else that has chunks, all of which will be stored.
     Source(Arc<dyn Base<Error = BaseError>>),
     /// The same for strings of variable length.
-    Strings(StringBase),
+    Strings(Box<StringBase>),
 }
 
 impl Base for StageBase {

@@ -226,7 +226,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
                 return Err(StageFault::Type { dtype: settings.dtype });
             };
             let base = StringBase::new(source, Arc::clone(&arena)).map_err(StagedError::from)?;
-            Content::on(StageBase::Strings(base), Some(arena), settings)
+            Content::on(StageBase::Strings(Box::new(base)), Some(arena), settings)
         })
     }
 

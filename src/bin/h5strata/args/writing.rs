@@ -46,6 +46,15 @@ pub(crate) struct Commit {
     pub(crate) version: String,
     #[command(flatten)]
     pub(crate) content: Content,
+    /// Take only what is in this group of the snapshot
+    #[arg(long, value_name = "PREFIX", conflicts_with = "ops")]
+    pub(crate) path: Option<String>,
+    /// Keep the datasets and groups that the snapshot lacks
+    #[arg(long, conflicts_with = "ops")]
+    pub(crate) keep: bool,
+    /// Fail if anything in the snapshot cannot be carried
+    #[arg(long, conflicts_with = "ops")]
+    pub(crate) strict: bool,
     /// The version to start from: a name, @-N or @TIME [default: the current version]
     #[arg(long, value_name = "VERSION", allow_hyphen_values = true, conflicts_with = "no_parent")]
     pub(crate) parent: Option<String>,
@@ -73,6 +82,31 @@ pub(crate) struct Content {
     /// Apply the operations of a JSON file; - reads standard input
     #[arg(long, value_name = "OPS.json")]
     pub(crate) ops: Option<PathBuf>,
+    /// Take the whole content of a plain HDF5 or NetCDF-4 file
+    #[arg(long, value_name = "SNAPSHOT.h5")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// Write one version as a plain HDF5 file
+///
+/// Datasets are chunked as in the version, with the same types, filters, fill values and attributes. Stored chunks are
+/// copied as they are. The file gets its name when it is whole.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    h5strata export prices.h5 2026-11-30 plain.h5\n  \
+    h5strata export prices.h5 @-1 yesterday.h5 --force")]
+pub(crate) struct Export {
+    /// A versioned HDF5 file
+    pub(crate) file: PathBuf,
+    /// A version's name, @-N or @TIME
+    #[arg(value_name = "VERSION", allow_hyphen_values = true)]
+    pub(crate) version: String,
+    /// The file to write
+    #[arg(value_name = "OUT.h5")]
+    pub(crate) out: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Make a version the current one

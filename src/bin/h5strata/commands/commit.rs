@@ -6,16 +6,22 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use h5strata::store::EntryKind;
-use h5strata::{Error, Stage, StageOptions, VersionedFile};
+use h5strata::{Error, ImportOptions, NotCarried, Snapshot, Stage, StageOptions, VersionedFile};
 
 use self::report::{Advice, Report};
 use crate::args::{Commit, Global, VersionArg};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
 use crate::ops::Operations;
+use crate::output::Steps;
 
 pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
     let operations = args.content.ops.as_deref().map(Operations::read).transpose()?;
+    if let Some(snapshot) = &args.content.from
+        && lookup::is_same_file(snapshot, &args.file)
+    {
+        return Err(Failure::SnapshotIsFile { file: snapshot.clone() });
+    }
     let mut file = open(&args.file, global)?;
     let options = options(args, &file)?;
     let mut stage = options.stage(&mut file, &args.version)?;
@@ -23,12 +29,39 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     if let Some(operations) = &operations {
         created = operations.apply(&mut stage)?;
     }
+    let steps = Steps::default();
+    let not_carried = match &args.content.from {
+        Some(snapshot) => import(&mut stage, snapshot, args, &steps, &mut created)?,
+        None => Vec::new(),
+    };
     let parent = stage.parent().map(str::to_owned);
     let advice = advice(&mut stage, &created, reporter)?;
-    let report = Report::new(stage.commit()?, parent, !args.no_current, advice);
+    let committed = stage.commit();
+    steps.end();
+    let report = Report::new(committed?, parent, !args.no_current, advice, &not_carried);
     report.warn(reporter);
     report.print(args.json)?;
     Ok(())
+}
+
+/// Stages the content of a plain file; gives what is left behind, and adds the paths of new datasets to `created`.
+fn import(
+    stage: &mut Stage<'_>,
+    snapshot: &Path,
+    args: &Commit,
+    steps: &Steps,
+    created: &mut Vec<String>,
+) -> Result<Vec<NotCarried>, Failure> {
+    let snapshot = match &args.path {
+        Some(group) => Snapshot::open_below(snapshot, group)?,
+        None => Snapshot::open(snapshot)?,
+    };
+    let options =
+        ImportOptions::new().keep(args.keep).strict(args.strict).on_progress(steps.listener());
+    let datasets = snapshot.entries().iter().filter(|entry| entry.kind == EntryKind::Dataset);
+    let new = datasets.filter(|entry| stage.kind(&entry.path).is_none());
+    created.extend(new.map(|entry| entry.path.clone()));
+    Ok(stage.import(&snapshot, &options)?.not_carried)
 }
 
 /// Opens the file to commit to.

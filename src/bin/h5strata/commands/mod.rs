@@ -3,6 +3,7 @@
 pub(crate) mod commit;
 mod dataset_row;
 pub(crate) mod digest;
+pub(crate) mod export;
 pub(crate) mod info;
 pub(crate) mod init;
 pub(crate) mod log;

@@ -13,7 +13,7 @@ use anstyle::Style;
 
 pub(crate) use graph::Graph;
 pub(crate) use json::JsonArray;
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, Steps};
 pub(crate) use table::{Cell, Table};
 pub(crate) use target::Target;
 

@@ -1,7 +1,11 @@
 use std::io::{IsTerminal, stderr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use h5strata::snapshot::OnProgress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::visible;
 
 /// A read that is done sooner shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -50,5 +54,45 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Datasets that are worked on one after the other, each with its bar.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Steps {
+    current: Arc<Mutex<Option<Step>>>,
+}
+
+#[derive(Debug)]
+struct Step {
+    dataset: String,
+    done: u64,
+    bar: Progress,
+}
+
+impl Steps {
+    /// What the library tells of how far it has come.
+    pub(crate) fn listener(&self) -> OnProgress {
+        let current = Arc::clone(&self.current);
+        Arc::new(move |progress| {
+            let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
+            if current.as_ref().is_none_or(|step| step.dataset != progress.dataset) {
+                // The old bar goes before the new one comes.
+                *current = None;
+                let dataset = progress.dataset.to_owned();
+                let bar = Progress::new(visible(&dataset).into_owned(), progress.total);
+                *current = Some(Step { dataset, done: 0, bar });
+            }
+            if let Some(step) = current.as_mut() {
+                // Told by several threads, not always in order.
+                step.bar.advance(progress.done.saturating_sub(step.done));
+                step.done = step.done.max(progress.done);
+            }
+        })
+    }
+
+    /// Takes the last bar away.
+    pub(crate) fn end(&self) {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use h5strata::chunking;
 use h5strata::store::CommitReport;
+use h5strata::{NotCarried, chunking};
 use serde::Serialize;
 
 use crate::failure::Reporter;
@@ -21,6 +21,17 @@ pub(super) struct Report {
     chunks: Chunks,
     datasets: Vec<Dataset>,
     advice: Vec<Advice>,
+    not_carried: Vec<Left>,
+}
+
+/// What of a snapshot was left behind.
+#[derive(Debug, Serialize)]
+struct Left {
+    path: String,
+    attribute: Option<String>,
+    reason: String,
+    #[serde(skip)]
+    message: String,
 }
 
 /// What became of changed chunks.
@@ -68,7 +79,14 @@ impl Report {
         parent: Option<String>,
         current: bool,
         advice: Vec<Advice>,
+        not_carried: &[NotCarried],
     ) -> Self {
+        let not_carried = not_carried.iter().map(|left| Left {
+            path: left.path.clone(),
+            attribute: left.attribute.clone(),
+            reason: left.reason.to_string(),
+            message: left.to_string(),
+        });
         let datasets = report.datasets.into_iter().map(|dataset| Dataset {
             path: dataset.path,
             chunks: Chunks {
@@ -94,11 +112,15 @@ impl Report {
             },
             datasets: datasets.collect(),
             advice,
+            not_carried: not_carried.collect(),
         }
     }
 
-    /// Tells of stored chunks that are not what their digests say.
+    /// Tells of what was left behind, and of stored chunks that are not what their digests say.
     pub(super) fn warn(&self, reporter: &Reporter) {
+        for left in &self.not_carried {
+            reporter.warning(&format_args!("not carried: {}", left.message));
+        }
         for dataset in &self.datasets {
             for chunk in &dataset.chunks_mismatched {
                 reporter.warning(&format_args!(
