@@ -20,6 +20,7 @@ pub use self::metadata_cache::{MetadataCache, hold_metadata, release_metadata};
 use crate::error::{Error, check, check_truth};
 use crate::id::{File, FileAccess, FileCreation, Id, Kind};
 use crate::lock::Lock;
+use crate::os;
 use crate::text::c_bytes;
 
 /// Opens a file for reading only (`H5Fopen`).
@@ -68,7 +69,15 @@ fn open(
     // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live list or the default.
     let id = unsafe { hdf5_sys::h5f::H5Fopen(path.as_ptr(), flags, access) };
     // SAFETY: H5Fopen returned it, fresh or negative.
-    unsafe { Id::from_call(lock, "H5Fopen", id) }
+    let file = unsafe { Id::from_call(lock, "H5Fopen", id) }?;
+    keep_from_children(lock, &file)?;
+    Ok(file)
+}
+
+/// Closes the file's descriptor in programs that this process starts: with it they would inherit the lock of the
+/// file, and hold it when it is closed here. libhdf5 leaves it open (`H5FD__sec2_open`).
+fn keep_from_children(lock: &Lock, file: &File) -> Result<(), Error> {
+    borrow_descriptor(lock, file)?.map_or(Ok(()), os::close_on_exec)
 }
 
 /// Creates a file, which must not be there yet, and opens it for reading and writing
@@ -82,7 +91,9 @@ pub fn create(lock: &Lock, path: &Path, access: &FileAccess) -> Result<File, Err
     let id =
         unsafe { hdf5_sys::h5f::H5Fcreate(path.as_ptr(), H5F_ACC_EXCL, H5P_DEFAULT, access.raw()) };
     // SAFETY: H5Fcreate returned it, fresh or negative.
-    unsafe { Id::from_call(lock, "H5Fcreate", id) }
+    let file = unsafe { Id::from_call(lock, "H5Fcreate", id) }?;
+    keep_from_children(lock, &file)?;
+    Ok(file)
 }
 
 /// Hands everything that was written to the operating system (`H5Fflush`), which may keep it from
@@ -181,6 +192,15 @@ pub fn is_sec2(lock: &Lock, file: &File) -> Result<bool, Error> {
 /// # Errors
 /// [`Error::Call`]; [`Error::Os`] when the descriptor cannot be duplicated.
 pub fn descriptor(lock: &Lock, file: &File) -> Result<Option<OwnedFd>, Error> {
+    let Some(descriptor) = borrow_descriptor(lock, file)? else { return Ok(None) };
+    let copy = descriptor
+        .try_clone_to_owned()
+        .map_err(|source| Error::Os { call: "fcntl(F_DUPFD_CLOEXEC)", source })?;
+    Ok(Some(copy))
+}
+
+/// The library's own descriptor of a file of the sec2 driver (`H5Fget_vfd_handle`).
+fn borrow_descriptor<'f>(lock: &Lock, file: &'f File) -> Result<Option<BorrowedFd<'f>>, Error> {
     if !is_sec2(lock, file)? {
         return Ok(None);
     }
@@ -192,12 +212,8 @@ pub fn descriptor(lock: &Lock, file: &File) -> Result<Option<OwnedFd>, Error> {
         return Ok(None);
     }
     // SAFETY: the handle of the sec2 driver is a pointer to its descriptor (H5FD__sec2_get_handle),
-    // which stays open under the lock while `file` lives.
-    let descriptor = unsafe { BorrowedFd::borrow_raw(*handle.cast::<RawFd>()) };
-    let copy = descriptor
-        .try_clone_to_owned()
-        .map_err(|source| Error::Os { call: "fcntl(F_DUPFD_CLOEXEC)", source })?;
-    Ok(Some(copy))
+    // which stays open while `file` lives.
+    Ok(Some(unsafe { BorrowedFd::borrow_raw(*handle.cast::<RawFd>()) }))
 }
 
 /// Id of the sec2 driver.

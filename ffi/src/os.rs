@@ -40,6 +40,24 @@ pub fn will_need(_file: BorrowedFd<'_>, _offset: u64, _length: u64) -> Result<()
     Ok(())
 }
 
+/// Has the system close a descriptor in programs that this process starts (`FD_CLOEXEC`).
+///
+/// # Errors
+/// [`Error::Os`].
+pub(crate) fn close_on_exec(file: BorrowedFd<'_>) -> Result<(), Error> {
+    // SAFETY: the descriptor is open while it is borrowed; the call touches no memory.
+    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFD) };
+    let failed = |call| Error::Os { call, source: io::Error::last_os_error() };
+    if flags < 0 {
+        return Err(failed("fcntl(F_GETFD)"));
+    }
+    // SAFETY: as above.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, flags | libc::FD_CLOEXEC) } {
+        0 => Ok(()),
+        _ => Err(failed("fcntl(F_SETFD)")),
+    }
+}
+
 /// Whether the byte at `offset` of a file is in the page cache (`preadv2`, `RWF_NOWAIT`); `None` where
 /// the system cannot tell.
 #[cfg(target_os = "linux")]
