@@ -101,6 +101,9 @@ fn file(threads: usize) -> Result<(Scratch, VersionedFile), Box<dyn std::error::
     Ok((scratch, file))
 }
 
+/// Most bytes of holes that a failed commit leaves, of the megabytes that it had written.
+const HOLES: u64 = 32 << 10;
+
 /// Ways to fail: each changes or makes datasets and then meets a source that dries up.
 type Way = fn(&mut Stage<'_>) -> Result<(), Error>;
 
@@ -181,26 +184,31 @@ fn next(file: &mut VersionedFile) -> Result<CommitReport, Error> {
 /// A commit that failed left chunks, rows and groups, a version half made, or a file that took no more versions.
 #[test]
 fn a_failed_commit_leaves_what_was_there_and_no_debris() -> Outcome {
-    for threads in [1, 3] {
-        for &(name, way, path) in WAYS {
-            let (scratch, file) = file(threads)?;
-            drop(file);
-            let (listing, size) = (scratch.listing()?, scratch.size());
+    for (threads, &(name, way, path)) in [1, 3].into_iter().cycle().zip(WAYS) {
+        let (scratch, file) = file(threads)?;
+        drop(file);
+        let listing = scratch.listing()?;
+        let mut sizes = vec![scratch.size()];
+        for _ in 0..3 {
             let mut file = OpenOptions::new().threads(threads).open_rw(&scratch.path)?;
             let clone = file.clone();
             fails(&mut file, way, path)?;
             has_its_versions(&file)?;
             has_its_versions(&clone)?;
             drop((file, clone));
-            assert!(scratch.listing()? == listing, "{name}");
-            // What was given back at the end of the file is cut off; a few blocks may stay.
-            assert!(scratch.size() <= size + (16 << 10), "{name}: {size}, then {}", scratch.size());
-            has_its_versions(&VersionedFile::open(&scratch.path)?)?;
-            let mut file = VersionedFile::open_rw(&scratch.path)?;
-            assert_eq!(next(&mut file)?.chunks_written, CHUNKS + 2, "{name}");
-            drop(file);
-            scratch.alter("agrees", &[])?;
+            sizes.push(scratch.size());
         }
+        assert!(scratch.listing()? == listing, "{name}");
+        // What lies at the end of the file is cut off. HDF5 forgets smaller holes when it closes the file, and an
+        // index of chunks that has got another level keeps it, with one node behind the first new chunks: once.
+        let first = if path == "g/old" { 1 << 20 } else { HOLES };
+        assert!(sizes[1] <= sizes[0] + first, "{name}: {sizes:?}");
+        assert!(sizes.windows(2).skip(1).all(|s| s[1] <= s[0] + HOLES), "{name}: {sizes:?}");
+        has_its_versions(&VersionedFile::open(&scratch.path)?)?;
+        let mut file = VersionedFile::open_rw(&scratch.path)?;
+        assert_eq!(next(&mut file)?.chunks_written, CHUNKS + 2, "{name}");
+        drop(file);
+        scratch.alter("agrees", &[])?;
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Handles of versions go on showing what they showed, whatever is committed meanwhile and by whom.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use h5strata::{Error, OpenOptions, RawPath, Selection, VersionedFile};
 use ndarray::{Array2, s};
 
-use crate::support::Outcome;
+use crate::support::{Outcome, start};
 use crate::{Scratch, dataset, read, read_strings};
 
 /// The values of version `version`: all chunks differ from those of other versions in some places.
@@ -161,5 +162,31 @@ fn a_version_is_found_as_soon_as_it_is_committed_and_not_before() -> Outcome {
     stage.commit()?;
     assert_eq!(clone.version("r1")?.name(), "r1");
     assert_eq!(clone.current_name()?, "r1");
+    Ok(())
+}
+
+/// A program that was started while a file was open kept its lock: the file could not be opened for writing again.
+#[test]
+fn programs_that_are_started_meanwhile_do_not_hold_the_file() -> Outcome {
+    let scratch = Scratch::new();
+    let mut file = scratch.create();
+    commit(&mut file, 0)?;
+    let start = || start(Command::new("sleep").arg("60"));
+    let mut children = vec![start()?];
+    drop(file);
+    let file = VersionedFile::open_rw(&scratch.path);
+    children.push(start()?);
+    let file = file.and_then(|file| {
+        drop(file);
+        VersionedFile::open(&scratch.path)
+    });
+    children.push(start()?);
+    drop(file);
+    let last = VersionedFile::open_rw(&scratch.path);
+    for mut child in children {
+        child.kill()?;
+        child.wait()?;
+    }
+    check(&last?, 0);
     Ok(())
 }

@@ -1,20 +1,21 @@
 """Changes files the way others leave them, and lists what is in them, for the tests of commits.
 
-    alter.py version FILE NUMBER            the file says another data_version
-    alter.py reverse FILE DATASET           the rows of its hash table in the reverse order
-    alter.py junk FILE DATASET CHUNKS ROWS VALUE
-                                            what a stopped writer leaves: stored chunks of 77, rows beyond
-                                            largest_index that say these chunks hold nothing but VALUE
-    alter.py uncommitted FILE VERSION       and a version whose writer stopped before its end
-    alter.py listing FILE                   JSON: every object with its attributes, values, mappings and stored
-                                            chunks, but for where in the file they are
-    alter.py agrees FILE                    fails unless each row of each hash table is that of its chunk, each chunk
-                                            has one, and what lies beyond the edge of a chunk is fill
+alter.py version FILE NUMBER            the file says another data_version
+alter.py reverse FILE DATASET           the rows of its hash table in the reverse order
+alter.py junk FILE DATASET CHUNKS ROWS VALUE
+                                        what a stopped writer leaves: stored chunks of 77, rows beyond
+                                        largest_index that say these chunks hold nothing but VALUE
+alter.py uncommitted FILE VERSION       and a version whose writer stopped before its end
+alter.py listing FILE                   JSON: every object with its attributes, values, mappings and stored
+                                        chunks, but for where in the file they are
+alter.py agrees FILE                    fails unless each row of each hash table is that of its chunk, each chunk
+                                        has one, and what lies beyond the edge of a chunk is fill
 """
 
 import hashlib
 import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import h5py
@@ -118,42 +119,55 @@ def listing(file: h5py.File) -> None:
     print(json.dumps(found, default=str, sort_keys=True, indent=1))
 
 
+def mapped_extents(file: h5py.File, raw: h5py.Dataset) -> dict[int, tuple[int, ...]]:
+    """The shape inside the bounds of each chunk that some version maps."""
+    extents: dict[int, tuple[int, ...]] = {}
+
+    def collect(_: str, thing: h5py.Dataset | h5py.Group) -> None:
+        if isinstance(thing, h5py.Dataset) and thing.is_virtual:
+            for source in thing.virtual_sources():
+                if source.dset_name == raw.name:
+                    start, _, count, block = source.src_space.get_regular_hyperslab()
+                    extent = tuple(c * b for c, b in zip(count, block, strict=True))
+                    extents[start[0] // raw.chunks[0]] = extent
+
+    file[ROOT]["versions"].visititems(collect)
+    return extents
+
+
+def check_row(raw: h5py.Dataset, chunk: int, stop: int, hashed: bytes, extent: tuple[int, ...]) -> None:
+    what, edge = f"{raw.name}, chunk {chunk}", raw.chunks[0]
+    whole = raw[chunk * edge : (chunk + 1) * edge]
+    inside = tuple(slice(0, size) for size in extent)
+    assert stop == chunk * edge + extent[0], f"{what} ends at {stop}"
+    assert hashed == digest(whole[inside]), f"{what} has another digest"
+    if whole.dtype.kind != "O":
+        beyond = np.ones(whole.shape, bool)
+        beyond[inside] = False
+        filler = np.full(whole.shape, raw.fillvalue, whole.dtype)
+        assert whole[beyond].tobytes() == filler[beyond].tobytes(), f"{what} is not filled up"
+
+
 def agrees(file: h5py.File) -> None:
     for raw, table in pairs(file):
-        name, edge = raw.parent.name, raw.chunks[0]
-        rows = int(table.attrs["largest_index"])
-        chunks = raw.shape[0] // edge
-        assert rows == chunks, f"{name}: {rows} rows for {chunks} chunks"
-        extents: dict[int, tuple[int, ...]] = {}
-
-        def mapped(_: str, thing: h5py.Dataset | h5py.Group) -> None:
-            if isinstance(thing, h5py.Dataset) and thing.is_virtual:
-                for source in thing.virtual_sources():
-                    if source.dset_name == raw.name:
-                        start, _, count, block = source.src_space.get_regular_hyperslab()
-                        extents[start[0] // edge] = tuple(c * b for c, b in zip(count, block))
-
-        file[ROOT]["versions"].visititems(mapped)
-        seen = set()
-        for hashed, (start, stop) in table[:rows]:
-            chunk = int(start) // edge
-            seen.add(chunk)
-            whole = raw[chunk * edge : (chunk + 1) * edge]
-            if chunk not in extents:
-                continue
-            inside = tuple(slice(0, size) for size in extents[chunk])
-            assert stop - start == extents[chunk][0], f"{name}: chunk {chunk} ends at {stop}"
-            assert bytes(hashed) == digest(whole[inside]), f"{name}: chunk {chunk} has another digest"
-            beyond = np.ones(whole.shape, bool)
-            beyond[inside] = False
-            if whole.dtype.kind != "O":
-                filler = np.full(whole.shape, raw.fillvalue, whole.dtype)
-                assert whole[beyond].tobytes() == filler[beyond].tobytes(), f"{name}: chunk {chunk} has no fill beyond"
-        assert seen == set(range(chunks)), f"{name}: chunks without a row"
+        extents = mapped_extents(file, raw)
+        rows = table[: int(table.attrs["largest_index"])]
+        chunks = raw.shape[0] // raw.chunks[0]
+        listed = sorted(int(start) // raw.chunks[0] for _, (start, _) in rows)
+        assert listed == list(range(chunks)), f"{raw.name}: rows {listed} of {chunks} chunks"
+        for hashed, (start, stop) in rows:
+            chunk = int(start) // raw.chunks[0]
+            if chunk in extents:
+                check_row(raw, chunk, int(stop), bytes(hashed), extents[chunk])
 
 
-COMMANDS = {"version": set_version, "reverse": reverse, "junk": junk, "uncommitted": uncommitted}
-QUESTIONS = {"listing": listing, "agrees": agrees}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "version": set_version,
+    "reverse": reverse,
+    "junk": junk,
+    "uncommitted": uncommitted,
+}
+QUESTIONS: dict[str, Callable[..., None]] = {"listing": listing, "agrees": agrees}
 
 if __name__ == "__main__":
     command, path, *rest = sys.argv[1:]

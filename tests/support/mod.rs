@@ -10,8 +10,9 @@ pub(crate) mod shared;
 pub(crate) mod values;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 /// What a test comes to: any error fails it.
 pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -65,7 +66,9 @@ fn test_files() -> PathBuf {
 /// # Errors
 /// [`SupportError::Io`] when it cannot start, [`SupportError::CommandFailed`] when it fails.
 fn run(command: &mut std::process::Command) -> Result<String, SupportError> {
-    let output = command.output().map_err(SupportError::io(Path::new(command.get_program())))?;
+    let program = PathBuf::from(command.get_program());
+    let output =
+        start(command).and_then(Child::wait_with_output).map_err(SupportError::io(&program))?;
     if !output.status.success() {
         return Err(SupportError::CommandFailed {
             command: format!("{command:?}"),
@@ -74,4 +77,24 @@ fn run(command: &mut std::process::Command) -> Result<String, SupportError> {
         });
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Starts a command with its outputs as pipes, without the descriptors of the files that other tests have open: it
+/// would hold the locks of these files to its own end.
+///
+/// # Errors
+/// Those of starting a shell; of the command the shell tells.
+pub(crate) fn start(command: &std::process::Command) -> io::Result<Child> {
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "echo && exec \"$0\" \"$@\""]).arg(command.get_program());
+    shell.args(command.get_args());
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // While it opens a file and has not said yet that programs shall not inherit it, libhdf5 holds this lock. The
+    // system closes such files a moment after the program has come to life: it has when there is a line of it.
+    let _lock = h5strata_ffi::lock();
+    let mut child = shell.spawn()?;
+    if let Some(output) = &mut child.stdout {
+        output.read_exact(&mut [0])?;
+    }
+    Ok(child)
 }
