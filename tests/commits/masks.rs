@@ -3,6 +3,7 @@
 
 use h5strata::codec::Filter;
 use h5strata::dims::{ChunkIndex, RawChunk};
+use h5strata::selection::AxisSelection;
 use h5strata::{OpenOptions, RawPath, Selection, VersionedFile};
 use ndarray::Array1;
 
@@ -56,6 +57,8 @@ fn chunks_that_do_not_shrink_have_their_bit_and_read_back_in_every_way() -> Outc
             assert!(read_as::<u64>(&file, "r0", "x") == first.clone().into_dyn(), "{pattern:?}");
             assert_eq!(masks(&file, "r0")?, expected);
 
+            // The dataset of stored chunks stays open, and what libhdf5 knows of it.
+            let held = dataset(&file, "r0", "x");
             // One chunk more at the end, and another one in place of the first.
             let mut second = first.to_vec();
             second.splice(..CHUNK, values(&[true], 7));
@@ -66,10 +69,16 @@ fn chunks_that_do_not_shrink_have_their_bit_and_read_back_in_every_way() -> Outc
             x.resize(&[second.len() as u64])?;
             x.write(Selection::all(), &second)?;
             assert_eq!(stage.commit()?.chunks_written, 2);
+            // Before any other chunk is looked for: the one that was written last.
+            let end = (second.len() - CHUNK) as i64;
+            let last = AxisSelection::Slice { start: Some(end), stop: None, step: 1 };
+            let last = dataset(&file, "r1", "x").read::<u64>(Selection::axes([last]))?;
+            assert!(last.iter().eq(second.iter().skip(end as usize)), "{pattern:?}");
             assert!(read_as::<u64>(&file, "r1", "x") == second.clone().into_dyn(), "{pattern:?}");
             assert!(read_as::<u64>(&file, "r0", "x") == first.clone().into_dyn(), "{pattern:?}");
             assert_eq!(masks(&file, "r1")?.last(), Some(&2));
-            drop(file);
+            assert!(held.read::<u64>(Selection::all())? == first.clone().into_dyn());
+            drop((file, held));
             for way in [RawPath::Auto, RawPath::Library] {
                 let file = OpenOptions::new().raw_path(way).open(&scratch.path)?;
                 assert!(
