@@ -57,11 +57,12 @@ def make_files(chosen: list[Case]) -> None:
 def check_room(chosen: list[Case], folder: Path) -> None:
     """Ends the program if the disk or the memory is too small for what is to be written.
 
-    An engine holds the values, a copy, and what it makes of it; a file, two versions beside the values.
+    A file holds two versions beside the values. versioned-hdf5 needs more than four times the memory that a version
+    has, the others less.
     """
     largest = max((case.workload.first_bytes for case in chosen if isinstance(case, WriteCase)), default=0)
     on_disk, in_memory = shutil.disk_usage(folder).free, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for what, needed, found in (("disk", 4 * largest, on_disk), ("memory", 4 * largest, in_memory)):
+    for what, needed, found in (("disk", 4 * largest, on_disk), ("memory", 5 * largest, in_memory)):
         if found < needed:
             sys.exit(f"{what}: {needed / 1e9:.1f} GB are needed, there are {found / 1e9:.1f}; leave W5 out, or --quick")
 

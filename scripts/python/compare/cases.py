@@ -123,6 +123,8 @@ class WriteCase(Case):
     workload: Workload
     threads: int
     figures: tuple[Figure, ...]
+    own_processes: bool = False
+    """Whether each answer is given by a process of its own, so that no engine holds memory that another needs."""
     limit: float = 900.0
     """Seconds after which an answer is given up, where this is more than what the caller allows."""
 

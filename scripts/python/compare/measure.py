@@ -66,7 +66,8 @@ class Outcome:
 class Question:
     """How an engine is asked a case."""
 
-    engine: Engine
+    engine: Engine | list[str]
+    """The engine, or the command that starts one for each answer."""
     request: dict[str, Any] | None
     target: Path | None = None
     """The file that it is to write."""
@@ -75,7 +76,14 @@ class Question:
         """One answer. What earlier rounds have left for the disk goes there first, so as not to disturb this one."""
         if self.target is not None:
             os.sync()
-        return self.engine.ask(self.request, limit)
+        if isinstance(self.engine, Engine):
+            return self.engine.ask(self.request, limit)
+        with Engine(self.engine) as engine:
+            return engine.ask(self.request, limit)
+
+    def has_lost_engine(self) -> bool:
+        """Whether an engine that was to live on has ended."""
+        return isinstance(self.engine, Engine) and self.engine.has_ended()
 
     def clean(self) -> None:
         """Removes what was written."""
@@ -110,11 +118,18 @@ class Runner:
 
     def _question(self, engine: str, case: Case, of_this_case: ExitStack) -> Question:
         target = self._target(case, of_this_case) if isinstance(case, WriteCase) else None
+        own_processes = isinstance(case, WriteCase) and case.own_processes
         if engine in C_PROGRAMS:
-            return Question(of_this_case.enter_context(Engine(self._command(engine, case, target))), None, target)
+            command, request = self._command(engine, case, target), None
+        else:
+            command, request = engine_command(engine, self._programs), self._request(engine, case, target)
+        if own_processes:
+            return Question(command, request, target)
+        if engine in C_PROGRAMS:
+            return Question(of_this_case.enter_context(Engine(command)), request, target)
         if engine not in self._running:
-            self._running[engine] = self._stack.enter_context(Engine(engine_command(engine, self._programs)))
-        return Question(self._running[engine], self._request(engine, case, target), target)
+            self._running[engine] = self._stack.enter_context(Engine(command))
+        return Question(self._running[engine], request, target)
 
     def _target(self, case: WriteCase, of_this_case: ExitStack) -> Path:
         """The file that all engines write, one after the other; there is none before nor after."""
@@ -155,7 +170,7 @@ class Runner:
                 measured.over = limit
             else:
                 measured.fault = str(error)
-            if question.engine.has_ended():
+            if question.has_lost_engine():
                 self._running.pop(measured.engine, None)
             return
         finally:

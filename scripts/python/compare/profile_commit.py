@@ -44,12 +44,13 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("open the stage", ("Stage::open", "history::", "version::")),
     ("open the file", ("OpenOptions", "h5f::open")),
     ("the rest of the commit", ("store::commit::",)),
+    ("VDS: freed with the file", ("H5D__virtual_",)),
     ("close the file", ("drop_in_place", "Drop>::drop", "H5Fclose")),
 )
 """Steps by functions that only they call: of a stack that has functions of several steps, the first step's."""
 
-UNTIMED = ("read_npy",)
-"""Functions of the engine that stand outside what it times."""
+LIBRARIES = ("h5strata::", "h5strata_ffi::", "rayon")
+"""Parts of the names of functions below the engine's own, which reads and frees values outside of what it times."""
 
 
 def stacks(record: Path) -> Iterator[list[str]]:
@@ -82,7 +83,7 @@ def sampled(engine: Engine, request: dict[str, object], record: Path) -> list[fl
 
 def report(record: Path, seconds: list[float]) -> str:
     """The table: each step's share of the samples, and the milliseconds of one commit that this is."""
-    timed = [functions for functions in stacks(record) if not any(part in f for f in functions for part in UNTIMED)]
+    timed = [functions for functions in stacks(record) if any(part in f for f in functions for part in LIBRARIES)]
     counts = Counter(map(step_of, timed))
     commits = len(seconds)
     lines = [

@@ -1,6 +1,7 @@
 """How the comparison talks to an engine.
 
-An engine is a process that lives as long as the comparison, so that neither its start nor its imports are measured.
+An engine is a process that lives as long as the comparison, so that neither its start nor its imports are measured
+(where memory is short, as long as one answer: its start is not measured then either).
 It reads one JSON object a line on standard input and answers each with one JSON object on a line of standard output.
 What goes wrong is answered as {"error": "..."}; the engine then goes on with the next request. It ends with its input.
 
@@ -48,6 +49,7 @@ import json
 import select
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -78,7 +80,8 @@ class Engine:
     def close(self) -> None:
         """Lets the engine end, if it has not."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.close()
+        with suppress(BrokenPipeError):  # what an engine that has died was still to be sent
+            self._process.stdin.close()
         self._process.wait()
         self._process.stdout.close()
 

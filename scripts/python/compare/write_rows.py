@@ -123,6 +123,7 @@ def row_5(scale: Scale) -> Iterator[Case]:
             threads=ALL_CORES,
             rivals=(*both, SHA_FLOOR, PWRITE_FLOOR),
             budget=W5_BUDGET,
+            own_processes=True,
             figures=(
                 Figure(
                     f"first commit of {scale.w5_chunks:,} chunks",
