@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use h5strata::snapshot::Reason;
+use h5strata::snapshot::{OnProgress, Reason};
 use h5strata::store::{CommitReport, ExportOptions};
 use h5strata::{
     Error, ImportOptions, ImportReport, NotCarried, Selection, Snapshot, VersionedFile,
@@ -243,7 +243,7 @@ fn an_exported_version_is_stored_as_it_was_and_comes_back_unchanged() -> Outcome
     files.commit(&mut file, "r0", "every.h5", &ImportOptions::new())?;
     let told = Arc::new(Mutex::new(Vec::new()));
     let tell = Arc::clone(&told);
-    let options = ExportOptions::new().on_progress(Arc::new(move |progress| {
+    let options = ExportOptions::new().on_progress(OnProgress::new(move |progress| {
         tell.lock().unwrap().push((progress.dataset.to_owned(), progress.done, progress.total));
     }));
     let out = files.path("out.h5");

@@ -1,13 +1,13 @@
 //! H5T: datatypes.
 
-mod convert;
+mod copy;
 mod create;
 mod describe;
 mod description;
 
 use hdf5_sys::h5t::{H5Tget_size, H5Tget_super};
 
-pub use self::convert::{convert, copy};
+pub use self::copy::copy;
 pub use self::create::create;
 pub use self::describe::describe;
 pub use self::description::{

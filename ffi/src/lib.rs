@@ -25,7 +25,7 @@
 //! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gcreate2`, `H5Gclose` | 1.10.8 |
-//! | [`h5l`] | `H5Lexists`, `H5Lcreate_hard`, `H5Ldelete`, `H5Lmove` | 1.10.8 |
+//! | [`h5l`] | `H5Lexists`, `H5Ldelete` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |
 //! | [`h5o`] | `H5Ocopy` | 1.10.8 |
 //! | | `H5Oget_info_by_name2` | 1.10.8; `H5Oget_info_by_name3`, `H5VLnative_token_to_addr` from 1.12 |
@@ -36,7 +36,7 @@
 //! | | `H5Pset_chunk`, `H5Pset_filter`, `H5Pset_fill_value`, `H5Pset_obj_track_times`, `H5Pset_layout`, `H5Pset_virtual` | 1.10.8 |
 //! | [`h5s`] | `H5Screate`, `H5Screate_simple`, `H5Sget_simple_extent_type`, `_ndims`, `_dims`, `H5Sselect_hyperslab`, `H5Sselect_all`, `H5Sget_select_npoints`, `H5Sget_select_type`, `H5Sis_regular_hyperslab`, `H5Sget_regular_hyperslab`, `H5Sclose` | 1.10.8 |
 //! | [`h5t`] | `H5Tget_class`, `_size`, `_order`, `_precision`, `_offset`, `_sign`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `_nmembers`, `_member_name`, `_member_offset`, `_member_type`, `_member_value`, `_array_ndims`, `_array_dims2`, `_super`, `H5Tis_variable_str`, `H5Tequal`, `H5Tclose` | 1.10.8 |
-//! | | `H5Tcopy`, `H5Tcreate`, `H5Tset_size`, `_order`, `_precision`, `_offset`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `H5Tinsert`, `H5Tenum_create`, `H5Tenum_insert`, `H5Tarray_create2`, `H5Tconvert` | 1.10.8 |
+//! | | `H5Tcopy`, `H5Tcreate`, `H5Tset_size`, `_order`, `_precision`, `_offset`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `H5Tinsert`, `H5Tenum_create`, `H5Tenum_insert`, `H5Tarray_create2` | 1.10.8 |
 //! | | `H5Tcomplex_create` | 2.0 |
 //! | | `H5Dvlen_reclaim` | 1.10.8; `H5Treclaim` from 1.12 |
 //! | [`h5z`] | `H5Zfilter_avail`, `H5Zregister` | 1.10.8 |

@@ -1,4 +1,4 @@
-//! Datatypes are made of their descriptions, and elements converted between them.
+//! Datatypes are made of their descriptions.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail by panicking")]
 
 mod support;
@@ -8,10 +8,10 @@ use h5strata_ffi::h5t::{
     Reference, StringPadding, TypeClass,
 };
 use h5strata_ffi::id::Datatype;
-use h5strata_ffi::{Error, Lock, h5a, lock};
+use h5strata_ffi::{Error, h5a, lock};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5t as sys;
-use support::fresh::{Fresh, bytes, i32_type, variable_strings};
+use support::fresh::{Fresh, bytes};
 use support::{Writer, ok};
 
 /// Describes a type of libhdf5, makes another one of that, and compares the two: in memory, and the
@@ -381,64 +381,4 @@ fn a_copy_of_a_named_type_has_no_name() {
     assert!(h5t::equal(lock, &copy, &named).unwrap());
     let fresh = Fresh::new();
     h5a::write(lock, &fresh.file, "/", "a", &copy, Some(&[]), &bytes(&[7])).unwrap();
-}
-
-fn convert(
-    lock: &Lock,
-    from: &Description,
-    to: &Description,
-    values: &[u8],
-    count: usize,
-) -> Result<Vec<u8>, Error> {
-    let (from, to) = (h5t::create(lock, from)?, h5t::create(lock, to)?);
-    let mut buffer = values.to_vec();
-    h5t::convert(lock, &from, &to, count, &mut buffer)?;
-    Ok(buffer)
-}
-
-#[test]
-fn numbers_and_strings_are_converted() {
-    let lock = lock();
-    let little = ByteOrder::Little;
-    let (i16_be, i8_le) = (integer(2, ByteOrder::Big, true, 16, 0), integer(1, little, true, 8, 0));
-    let converted = |from: &Description, to: &Description, values: &[u8], count| {
-        convert(&lock, from, to, values, count).unwrap()
-    };
-    // Wider, in the other order; narrower, and out of range.
-    assert_eq!(
-        converted(&i16_be, &i32_le(), &[0, 1, 255, 254], 2),
-        [1, 0, 0, 0, 254, 255, 255, 255]
-    );
-    assert_eq!(converted(&i16_be, &i8_le, &[0, 5, 1, 0, 128, 0], 3), [5, 127, 128]);
-    let half = Description { size: 2, class: TypeClass::Float(f16()) };
-    assert_eq!(converted(&i8_le, &half, &[1, 254], 2), [0, 0x3c, 0, 0xc0]);
-    let (padded, spaced) = (
-        text(2, StringPadding::NullPadded, CharacterSet::Ascii),
-        text(4, StringPadding::SpacePadded, CharacterSet::Ascii),
-    );
-    assert_eq!(converted(&padded, &spaced, b"abc\0", 2), b"ab  c   ");
-    assert_eq!(converted(&spaced, &padded, b"abcd", 1), b"ab");
-    assert_eq!(converted(&i16_be, &i32_le(), &[], 0), []);
-}
-
-#[test]
-fn conversions_that_make_no_sense_are_refused() {
-    let lock = lock();
-    let converted = |from: &Description, to: &Description, values: &[u8], count| {
-        convert(&lock, from, to, values, count).unwrap_err()
-    };
-    let error = converted(&i32_le(), &i32_le(), &[0; 7], 2);
-    assert!(matches!(error, Error::BufferLength { expected: 8, found: 7, .. }), "{error:?}");
-    let padded = text(4, StringPadding::NullPadded, CharacterSet::Ascii);
-    let error = converted(&i32_le(), &padded, &[0; 4], 1);
-    assert!(matches!(error, Error::Call { call: "H5Tconvert", .. }), "{error:?}");
-    let array = TypeClass::Array { dims: vec![2], base: Box::new(i32_le()) };
-    let array = Description { size: 8, class: array };
-    let error = converted(&array, &array, &[0; 8], 1);
-    assert!(matches!(error, Error::TypeClass { .. }), "{error:?}");
-    let (strings, numbers) = (variable_strings(&lock), i32_type(&lock));
-    let error = h5t::convert(&lock, &strings, &numbers, 1, &mut vec![0; 8]).unwrap_err();
-    assert!(matches!(error, Error::TypeClass { .. }), "{error:?}");
-    let error = converted(&i32_le(), &i32_le(), &[], usize::MAX / 2);
-    assert!(matches!(error, Error::Limit { .. }), "{error:?}");
 }

@@ -7,7 +7,6 @@ use std::ffi::CStr;
 use std::path::Path;
 
 use h5strata_ffi::error::Minor;
-use h5strata_ffi::h5l::Link;
 use h5strata_ffi::h5p::{self, FillValue, Filter, Layout};
 use h5strata_ffi::h5s::{self, Extent, Hyperslab, Selection, UNLIMITED};
 use h5strata_ffi::h5z::{self, FilterCodec};
@@ -94,8 +93,6 @@ fn a_file_open_for_reading_is_not_written() {
         h5g::create(lock, file, "g").map(drop),
         h5d::create(lock, file, "b", &datatype, &space, &list).map(drop),
         h5l::delete(lock, file, "a"),
-        h5l::rename(lock, file, "a", "b"),
-        h5l::hard_link(lock, file, "a", file, "b"),
         h5o::copy(lock, file, "a", file, "b"),
         h5d::write(lock, &dataset, &datatype, None, &elements),
         h5d::write_chunk(lock, &dataset, &[0], 0, &elements),
@@ -125,29 +122,13 @@ fn groups_are_made_with_those_on_the_way() {
 }
 
 #[test]
-fn links_are_made_moved_and_deleted() {
+fn a_removed_link_takes_along_what_has_no_other() {
     let fresh = Fresh::new();
     let (lock, file) = (&fresh.lock, &fresh.file);
     drop(h5g::create(lock, file, "a/b").unwrap());
-    let group = h5g::create(lock, file, "g").unwrap();
-    h5l::hard_link(lock, file, "a/b", &group, "x/y").unwrap();
-    let address = h5o::address(lock, file, "a/b").unwrap();
-    assert_eq!(h5l::link(lock, file, "g/x/y").unwrap(), Link::Hard { address });
-    let error = h5l::hard_link(lock, file, "a/b", file, "a").unwrap_err();
-    assert!(error.has_minor(Minor::Exists), "{error:?}");
-    assert!(h5l::hard_link(lock, file, "none", file, "c").is_err());
-
-    h5l::rename(lock, file, "a/b", "n/m/b").unwrap();
+    h5l::delete(lock, file, "a").unwrap();
     assert!(!h5l::exists(lock, file, "a/b").unwrap());
-    assert_eq!(h5o::address(lock, file, "n/m/b").unwrap(), address);
-    let error = h5l::rename(lock, file, "n", "a").unwrap_err();
-    assert!(error.has_minor(Minor::NotFound), "{error:?}");
-    assert_eq!(h5o::address(lock, file, "n/m/b").unwrap(), address);
-
-    h5l::delete(lock, file, "n").unwrap();
-    assert!(!h5l::exists(lock, file, "n/m").unwrap());
-    assert_eq!(h5o::address(lock, file, "g/x/y").unwrap(), address);
-    assert!(h5l::delete(lock, file, "n").is_err());
+    assert!(h5l::delete(lock, file, "a").is_err());
 }
 
 #[test]
@@ -456,7 +437,6 @@ fn nothing_stays_open() {
     h5d::write(lock, &dataset, &datatype, None, &bytes(&[1, 2])).unwrap();
     drop(dataset);
     h5g::create(lock, &fresh.file, "g").unwrap_err();
-    h5l::rename(lock, &fresh.file, "g/a", "h/a").unwrap();
     assert_eq!(open_objects(lock), before);
     assert!(Path::new(&fresh.path).exists());
 }

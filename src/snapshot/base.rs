@@ -148,7 +148,7 @@ impl Source {
         let total = self.total.load(Ordering::Relaxed);
         // A chunk that is read again, because the stage was looked at before its commit, counts once more.
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes).min(total);
-        on_progress(Progress { dataset: &self.dataset.path, done, total });
+        on_progress.tell(Progress { dataset: &self.dataset.path, done, total });
     }
 
     /// Closes the dataset after the last chunks that a commit can ask for.

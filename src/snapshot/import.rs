@@ -1,7 +1,6 @@
 //! A snapshot staged as the content of a version.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use h5strata_ffi::h5z;
@@ -24,22 +23,11 @@ use crate::store::{
 const VERSION_DATA: &str = "_version_data";
 
 /// How a snapshot becomes the content of a version.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     keep: bool,
     strict: bool,
     on_progress: Option<OnProgress>,
-}
-
-impl fmt::Debug for ImportOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { keep, strict, on_progress } = self;
-        f.debug_struct("ImportOptions")
-            .field("keep", keep)
-            .field("strict", strict)
-            .field("on_progress", &on_progress.is_some())
-            .finish()
-    }
 }
 
 impl ImportOptions {

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::Arc;
 
 /// How far a dataset has come.
@@ -13,4 +14,24 @@ pub struct Progress<'p> {
 }
 
 /// Is told how far datasets have come, by any thread.
-pub type OnProgress = Arc<dyn Fn(Progress<'_>) + Send + Sync>;
+#[derive(Clone)]
+pub struct OnProgress {
+    listener: Arc<dyn Fn(Progress<'_>) + Send + Sync>,
+}
+
+impl OnProgress {
+    /// Calls `listener`.
+    pub fn new(listener: impl Fn(Progress<'_>) + Send + Sync + 'static) -> Self {
+        Self { listener: Arc::new(listener) }
+    }
+
+    pub(crate) fn tell(&self, progress: Progress<'_>) {
+        (self.listener)(progress);
+    }
+}
+
+impl fmt::Debug for OnProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnProgress").finish_non_exhaustive()
+    }
+}

@@ -1,6 +1,5 @@
 //! One version as a plain HDF5 file.
 
-use std::fmt;
 use std::fs::File as OsFile;
 use std::path::{Path, PathBuf};
 
@@ -12,9 +11,9 @@ use super::chunks::DatasetChunk;
 use super::dataset::Dataset;
 use super::digest::Trimmed;
 use super::error::{DatasetFault, Error, PlainFault};
-use super::file::{check_absent, io_error, plain_library_error};
 use super::library::write_access;
 use super::names::{DATASET_ATTRIBUTES, VERSION_ATTRIBUTES};
+use super::open::{check_absent, io_error, plain_library_error};
 use super::stage::box_selection;
 use super::storage::{Fill, filter};
 use super::version::{Entry, EntryKind, Version, VersionInner};
@@ -24,20 +23,10 @@ use crate::raw::{ReadError, ReadFault, read_stored};
 use crate::snapshot::{NotCarried, OnProgress, Progress, Reason, left_behind};
 
 /// How a version is exported.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
     overwrite: bool,
     on_progress: Option<OnProgress>,
-}
-
-impl fmt::Debug for ExportOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { overwrite, on_progress } = self;
-        f.debug_struct("ExportOptions")
-            .field("overwrite", overwrite)
-            .field("on_progress", &on_progress.is_some())
-            .finish()
-    }
 }
 
 impl ExportOptions {
@@ -320,7 +309,7 @@ impl Export<'_> {
 
     fn tell(&self, dataset: &Dataset, done: u64, total: u64) {
         if let Some(on_progress) = &self.options.on_progress {
-            on_progress(Progress { dataset: dataset.path(), done, total });
+            on_progress.tell(Progress { dataset: dataset.path(), done, total });
         }
     }
 }

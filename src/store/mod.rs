@@ -16,6 +16,7 @@ mod library;
 mod library_filters;
 mod names;
 mod narrow;
+mod open;
 mod read;
 mod read_strings;
 mod stage;
@@ -37,9 +38,11 @@ pub use error::{
     DataVersionReason, DatasetFault, Error, FormatFault, HashTableFault, PlainFault, RawDataFault,
 };
 pub use export::{ExportOptions, ExportReport};
-pub(crate) use file::{Direct, open_plain, plain_attribute_error, plain_library_error};
-pub use file::{OpenOptions, VersionedFile};
+pub(crate) use file::Direct;
+pub use file::VersionedFile;
 pub use history::VersionInfo;
+pub use open::OpenOptions;
+pub(crate) use open::{open_plain, plain_attribute_error, plain_library_error};
 pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
 };

@@ -23,8 +23,7 @@ pub use self::dataset::StagedDataset;
 pub use self::error::StageFault;
 pub use self::options::StageOptions;
 pub(super) use self::strings::{HANDLE, StringArena, Strings};
-pub(super) use self::tree::AttributeChanges;
-pub(super) use self::tree::{Node, NodeKind, Tree};
+pub(super) use self::tree::{AttributeChanges, Node, NodeKind, Tree};
 use self::tree::{parents, subtree};
 use super::attribute::Attribute;
 use super::commit::{self, CommitReport};
@@ -151,15 +150,10 @@ impl<'f> Stage<'f> {
 
     /// The groups and datasets as they are staged, each group followed by what is in it.
     pub fn entries(&self) -> Vec<Entry> {
-        let kind = |node: &Node| match node.kind {
-            NodeKind::Group => EntryKind::Group,
-            NodeKind::Unchanged | NodeKind::Staged(_) => EntryKind::Dataset,
-            NodeKind::Other => EntryKind::Other,
-        };
         let mut entries: Vec<Entry> = self
             .tree
             .iter()
-            .map(|(path, node)| Entry { path: path.clone(), kind: kind(node) })
+            .map(|(path, node)| Entry { path: path.clone(), kind: node.entry_kind() })
             .collect();
         entries.sort_by(|a, b| a.path.split('/').cmp(b.path.split('/')));
         entries
@@ -167,16 +161,7 @@ impl<'f> Stage<'f> {
 
     /// What is staged at a path.
     pub fn kind(&self, path: &str) -> Option<EntryKind> {
-        let path = path.trim_matches('/');
-        self.entries_kind(path)
-    }
-
-    fn entries_kind(&self, path: &str) -> Option<EntryKind> {
-        self.tree.get(path).map(|node| match node.kind {
-            NodeKind::Group => EntryKind::Group,
-            NodeKind::Unchanged | NodeKind::Staged(_) => EntryKind::Dataset,
-            NodeKind::Other => EntryKind::Other,
-        })
+        self.tree.get(path.trim_matches('/')).map(Node::entry_kind)
     }
 
     /// Makes a group, and those it lies in.
@@ -304,7 +289,7 @@ impl<'f> Stage<'f> {
     /// [`Error::Stage`] if there is no such object, the name is the format's, or the type cannot be written.
     pub fn set_attribute(&mut self, path: &str, attribute: Attribute) -> Result<(), Error> {
         let path = path.trim_matches('/');
-        check_attribute(path, self.entries_kind(path), &attribute)
+        check_attribute(path, self.kind(path), &attribute)
             .map_err(|fault| self.fault(path, fault))?;
         self.changes_of(path)?.set(attribute);
         Ok(())
@@ -431,7 +416,10 @@ impl<'f> Stage<'f> {
         !matches!(self.file.inner.threads(), Threads::One)
     }
 
-    /// The settings of the stored chunks at a path that some version has used.
+    /// The settings of the stored chunks at a path that some version has used, if any.
+    ///
+    /// # Errors
+    /// [`Error::Dataset`] if they cannot be looked at, [`Error::Stage`] if nothing can be written there.
     pub(crate) fn stored_settings(&self, path: &str) -> Result<Option<Settings>, Error> {
         let inner: &Arc<FileInner> = &self.file.inner;
         if !commit::has_storage(inner, path)? {
@@ -439,6 +427,10 @@ impl<'f> Stage<'f> {
         }
         let storage = inner.storage(&super::names::raw_data_path(path));
         let storage = storage.map_err(|fault| self.dataset_error(path, fault))?;
+        // Integers that do not fill their bytes are read, and written by nobody here.
+        if storage.narrow.is_some() {
+            return Err(self.fault(path, StageFault::Type { dtype: storage.dtype.clone() }));
+        }
         Ok(Some(Settings::of(&storage)))
     }
 

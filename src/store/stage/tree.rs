@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::attribute::Attribute;
+use super::super::version::EntryKind;
 use super::content::Content;
 
 /// What is at each path, by path: an object comes right after the group it is in or objects of that group.
@@ -52,6 +53,14 @@ impl AttributeChanges {
 impl Node {
     pub(in crate::store) fn group() -> Self {
         Self { origin: None, attributes: AttributeChanges::default(), kind: NodeKind::Group }
+    }
+
+    pub(in crate::store) fn entry_kind(&self) -> EntryKind {
+        match self.kind {
+            NodeKind::Group => EntryKind::Group,
+            NodeKind::Unchanged | NodeKind::Staged(_) => EntryKind::Dataset,
+            NodeKind::Other => EntryKind::Other,
+        }
     }
 
     pub(in crate::store) fn is_group(&self) -> bool {

@@ -74,7 +74,7 @@ impl Steps {
     /// What the library tells of how far it has come.
     pub(crate) fn listener(&self) -> OnProgress {
         let current = Arc::clone(&self.current);
-        Arc::new(move |progress| {
+        OnProgress::new(move |progress| {
             let mut current = current.lock().unwrap_or_else(PoisonError::into_inner);
             if current.as_ref().is_none_or(|step| step.dataset != progress.dataset) {
                 // The old bar goes before the new one comes.
