@@ -7,6 +7,8 @@ H5STRATA_TOOLS=$H5STRATA_ROOT/target/tools
 export H5STRATA_ROOT
 # What is built is looked for here, whatever the caller's own settings for Cargo are.
 export CARGO_TARGET_DIR=$H5STRATA_ROOT/target
+# What the scripts build they build once: notes for the next build would only take room.
+export CARGO_INCREMENTAL=${CARGO_INCREMENTAL-0}
 export PATH=$H5STRATA_VENV/bin:$H5STRATA_TOOLS/bin:$PATH
 
 # Prints the pinned requirement (NAME==VERSION) of each package named.

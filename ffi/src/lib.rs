@@ -52,6 +52,7 @@ pub mod h5;
 pub mod h5a;
 pub mod h5d;
 pub mod h5f;
+pub mod h5fd;
 pub mod h5g;
 pub mod h5l;
 pub mod h5o;
