@@ -6,12 +6,15 @@
 use std::process::ExitCode;
 
 /// A cfg and the first release that has what it stands for.
-const CFGS: [(&str, &str); 4] = [
+const CFGS: [(&str, &str); 5] = [
     // H5Oget_info_by_name3, H5Lget_info2, H5Literate2: objects are named by tokens, not addresses.
     // H5Treclaim and H5T_STD_REF came with them.
     ("hdf5_tokens", "1_12_0"),
     // H5Dchunk_iter with an `op_data` callback of today's shape.
     ("hdf5_chunk_iter", "1_14_0"),
+    // H5FD_class_t starts with a version and an identifier, and has the callbacks of vectors, selections, `del` and
+    // `ctl`.
+    ("hdf5_versioned_driver", "1_14_0"),
     // H5Dread_chunk2, which is told the size of the buffer; H5T_COMPLEX; drivers named by a global
     // id instead of an initialising function.
     ("hdf5_2_0", "2_0_0"),
@@ -39,6 +42,11 @@ fn main() -> ExitCode {
         if linked_is_at_least(since) {
             println!("cargo::rustc-cfg={cfg}");
         }
+    }
+    // Where the headers are that our own declarations are compared with.
+    println!("cargo::rerun-if-env-changed=DEP_HDF5_INCLUDE");
+    if let Ok(headers) = std::env::var("DEP_HDF5_INCLUDE") {
+        println!("cargo::rustc-env=H5STRATA_HDF5_INCLUDE={headers}");
     }
     ExitCode::SUCCESS
 }

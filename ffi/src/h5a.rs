@@ -18,7 +18,7 @@ pub use self::copy::copy;
 pub use self::write::{delete, write, write_variable_strings};
 
 use crate::error::{Error, check, check_truth};
-use crate::id::{Attribute, Container, Dataspace, Datatype, Id};
+use crate::id::{Attribute, Container, Dataspace, Datatype, Id, Object};
 use crate::lock::Lock;
 use crate::memory::{total, zeroed};
 use crate::strings::VariableStrings;
@@ -29,9 +29,9 @@ use crate::{h5o, h5s, h5t};
 ///
 /// # Errors
 /// [`Error::Call`] when there is no such object or attribute; [`Error::InteriorNul`].
-pub fn open<C: Container>(
+pub fn open<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
 ) -> Result<Attribute, Error> {
@@ -48,12 +48,7 @@ pub fn open<C: Container>(
 ///
 /// # Errors
 /// [`Error::Call`] when there is no such object; [`Error::InteriorNul`].
-pub fn exists<C: Container>(
-    lock: &Lock,
-    at: &Id<C>,
-    path: &str,
-    name: &str,
-) -> Result<bool, Error> {
+pub fn exists<O: Object>(lock: &Lock, at: &Id<O>, path: &str, name: &str) -> Result<bool, Error> {
     let (path, name) = (c_string(path)?, c_string(name)?);
     // SAFETY: the lock is held; `at` is live, both names end in a zero byte.
     let found = unsafe { H5Aexists_by_name(at.raw(), path.as_ptr(), name.as_ptr(), H5P_DEFAULT) };

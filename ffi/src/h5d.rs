@@ -46,6 +46,11 @@ impl Dataset {
         Ok(Self { id, rank })
     }
 
+    /// As an object with attributes.
+    pub fn id(&self) -> &DatasetId {
+        &self.id
+    }
+
     /// Number of axes; 0 for null and scalar dataspaces.
     #[must_use]
     pub fn rank(&self) -> usize {

@@ -1,7 +1,5 @@
 //! H5F: files.
 
-mod metadata_cache;
-
 use std::ffi::{CString, c_uint};
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -14,8 +12,6 @@ use hdf5_sys::h5f::{
 };
 use hdf5_sys::h5i::{H5Iget_file_id, hid_t};
 use hdf5_sys::h5p::{H5P_DEFAULT, H5Pget_driver};
-
-pub use self::metadata_cache::{MetadataCache, hold_metadata, release_metadata};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{File, FileAccess, FileCreation, Id, Kind};
@@ -230,6 +226,6 @@ fn sec2(_lock: &Lock) -> hid_t {
 }
 
 /// A path for C, byte for byte.
-fn c_path(path: &Path) -> Result<CString, Error> {
+pub(crate) fn c_path(path: &Path) -> Result<CString, Error> {
     c_bytes(path.as_os_str().as_bytes())
 }

@@ -9,7 +9,7 @@ use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS, H5Ocopy};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
-use crate::id::{Container, Id};
+use crate::id::{self, Container, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
 use crate::{h5f, h5p, sys};
@@ -44,7 +44,7 @@ pub struct Object {
 ///
 /// # Errors
 /// [`Error::Call`] when there is none; [`Error::InteriorNul`].
-pub fn object<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Object, Error> {
+pub fn object<O: id::Object>(lock: &Lock, at: &Id<O>, path: &str) -> Result<Object, Error> {
     let path = c_string(path)?;
     let mut info = MaybeUninit::<sys::ObjectInfo>::zeroed();
     let fields = H5O_INFO_BASIC | H5O_INFO_NUM_ATTRS;
@@ -75,7 +75,7 @@ pub fn object<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Objec
 ///
 /// # Errors
 /// As [`object`]; [`Error::OtherFile`] when an external link leads out of the file of `at`.
-pub fn address<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<u64, Error> {
+pub fn address<O: id::Object>(lock: &Lock, at: &Id<O>, path: &str) -> Result<u64, Error> {
     let found = object(lock, at, path)?;
     let here = object(lock, at, ".")?;
     if found.file_number == here.file_number {
@@ -119,9 +119,9 @@ pub fn copy<F: Container, T: Container>(
 
 /// The address a token stands for.
 #[cfg(hdf5_tokens)]
-pub(crate) fn address_of<C: Container>(
+pub(crate) fn address_of<O: id::Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     token: sys::Token,
 ) -> Result<u64, Error> {
     let mut address = 0;
@@ -133,9 +133,9 @@ pub(crate) fn address_of<C: Container>(
 
 /// The address a token stands for: before HDF5 1.12 the address itself.
 #[cfg(not(hdf5_tokens))]
-pub(crate) fn address_of<C: Container>(
+pub(crate) fn address_of<O: id::Object>(
     _lock: &Lock,
-    _at: &Id<C>,
+    _at: &Id<O>,
     address: u64,
 ) -> Result<u64, Error> {
     Ok(address)

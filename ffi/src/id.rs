@@ -12,8 +12,11 @@ use crate::lock::{Lock, lock};
 /// What an id stands for, and how it is closed.
 pub trait Kind: sealed::Sealed {}
 
+/// Kinds of what has attributes: files (their root group), groups and datasets. A path that starts at a dataset is `.`.
+pub trait Object: Kind {}
+
 /// Kinds in whose place a path starts: files (their root group) and groups.
-pub trait Container: Kind {}
+pub trait Container: Object {}
 
 mod sealed {
     use super::{herr_t, hid_t};
@@ -128,5 +131,8 @@ kinds! {
     FileAccess = FileAccessKind, hdf5_sys::h5p::H5Pclose;
 }
 
+impl Object for FileKind {}
+impl Object for GroupKind {}
+impl Object for DatasetKind {}
 impl Container for FileKind {}
 impl Container for GroupKind {}

@@ -6,7 +6,8 @@
 //! is for other crates.
 //!
 //! - [`lock()`] gives the [`Lock`] that every call borrows: libhdf5 is used by one thread at a time.
-//! - [`id`]: owned ids. [`error`]: the H5E error stack. [`os`]: advice to the kernel.
+//! - [`id`]: owned ids. [`error`]: the H5E error stack. [`os`]: advice to the kernel, locks of bytes.
+//! - [`h5fd`]: a file driver whose bytes the caller reads and writes.
 //!
 //! # What is called, and since which HDF5 it is there
 //!
@@ -20,10 +21,11 @@
 //! | | `H5Dget_num_chunks`, `H5Dget_chunk_storage_size`, `H5Dget_chunk_info_by_coord` | 1.10.8 |
 //! | | `H5Dread_chunk` | 1.10.8; `H5Dread_chunk2` from 2.0 |
 //! | | `H5Dchunk_iter` | 1.14 |
-//! | [`h5f`] | `H5Fopen`, `H5Fcreate`, `H5Fflush`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fget_mdc_config`, `H5Fset_mdc_config`, `H5Fclose` | 1.10.8 |
+//! | [`h5f`] | `H5Fopen`, `H5Fcreate`, `H5Fflush`, `H5Fget_create_plist`, `H5Fget_access_plist`, `H5Fget_filesize`, `H5Fget_vfd_handle`, `H5Fclose` | 1.10.8 |
 //! | | `H5Fget_intent`, `H5Iget_file_id` | 1.10.8 |
 //! | | `H5FD_sec2_init` | up to 1.14; `H5FD_SEC2_id_g` from 2.0 |
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
+//! | [`h5fd`] | `H5FDregister`; `H5Fopen`, `H5Fcreate`, `H5Pcopy`, `H5Pset_driver`, `H5Pget_driver_info` | 1.10.8; a larger `H5FD_class_t` from 1.14 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gcreate2`, `H5Gclose` | 1.10.8 |
 //! | [`h5l`] | `H5Lexists`, `H5Ldelete` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |

@@ -1,9 +1,23 @@
-//! What is asked of the operating system directly: advice about files and memory.
+//! What is asked of the operating system directly: advice about files and memory, and locks on bytes of files.
+
+mod byte_locks;
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
+pub use self::byte_locks::{ByteLock, is_locked, lock_bytes, unlock_bytes};
+
 use crate::error::Error;
+
+/// A place or length in a file, in bytes, as the system takes it.
+#[cfg(target_os = "linux")]
+fn file_offset(number: u64) -> Result<libc::off_t, Error> {
+    libc::off_t::try_from(number).map_err(|_| Error::Limit {
+        what: "the range of a file",
+        found: number,
+        limit: libc::off_t::MAX.unsigned_abs(),
+    })
+}
 
 /// Tells the kernel that `length` bytes from `offset` of a file will be read soon
 /// (`posix_fadvise`, `POSIX_FADV_WILLNEED`), so that it reads them ahead.
@@ -12,14 +26,7 @@ use crate::error::Error;
 /// [`Error::Os`]; [`Error::Limit`] for ranges that no file has.
 #[cfg(target_os = "linux")]
 pub fn will_need(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Error> {
-    let to_off = |number: u64| {
-        libc::off_t::try_from(number).map_err(|_| Error::Limit {
-            what: "the range of a file",
-            found: number,
-            limit: libc::off_t::MAX.unsigned_abs(),
-        })
-    };
-    let (start, bytes) = (to_off(offset)?, to_off(length)?);
+    let (start, bytes) = (file_offset(offset)?, file_offset(length)?);
     // SAFETY: the descriptor is open while it is borrowed; the call touches no memory of ours.
     let code =
         unsafe { libc::posix_fadvise(file.as_raw_fd(), start, bytes, libc::POSIX_FADV_WILLNEED) };

@@ -5,7 +5,7 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 
 use super::exists;
 use crate::error::{Error, check};
-use crate::id::{Attribute, Container, Dataspace, Datatype, Id};
+use crate::id::{Attribute, Dataspace, Datatype, Id, Object};
 use crate::lock::Lock;
 use crate::memory::total;
 use crate::strings::StringPointers;
@@ -23,9 +23,9 @@ use crate::{h5f, h5p, h5s, h5t};
 /// [`Error::BufferLength`] unless `bytes` are those of the elements; [`Error::Rank`] for too many
 /// axes; [`Error::InteriorNul`]; [`Error::ReadOnly`]; with these the attribute stays as it was.
 /// [`Error::Call`] also when there is no such object and for more than 64 KiB.
-pub fn write<C: Container>(
+pub fn write<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
     datatype: &Datatype,
@@ -53,9 +53,9 @@ pub fn write<C: Container>(
 /// As [`write()`], but [`Error::TypeClass`] for other types and [`Error::Count`] unless there is a
 /// string for each element; [`Error::InteriorNul`] also for a string with a zero byte inside;
 /// [`Error::Memory`].
-pub fn write_variable_strings<C: Container, S: AsRef<[u8]>>(
+pub fn write_variable_strings<O: Object, S: AsRef<[u8]>>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
     datatype: &Datatype,
@@ -76,7 +76,7 @@ pub fn write_variable_strings<C: Container, S: AsRef<[u8]>>(
 /// # Errors
 /// [`Error::Call`] when there is no such object or attribute; [`Error::ReadOnly`];
 /// [`Error::InteriorNul`].
-pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str, name: &str) -> Result<(), Error> {
+pub fn delete<O: Object>(lock: &Lock, at: &Id<O>, path: &str, name: &str) -> Result<(), Error> {
     h5f::check_writable(lock, "H5Adelete_by_name", at)?;
     let (path, name) = (c_string(path)?, c_string(name)?);
     // SAFETY: the lock is held; `at` is live, both names end in a zero byte.
@@ -93,9 +93,9 @@ fn space_of(lock: &Lock, shape: Option<&[u64]>) -> Result<Dataspace, Error> {
 }
 
 /// Creates an attribute, after deleting the one that has the name.
-pub(super) fn replace<C: Container>(
+pub(super) fn replace<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
     datatype: &Datatype,

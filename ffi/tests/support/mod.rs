@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a file that cannot be made fails the test")]
 
 pub(crate) mod fresh;
+pub(crate) mod storage;
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
