@@ -66,6 +66,11 @@ impl Wanted<'_> {
 }
 
 impl ChunkBTree {
+    /// Whether it leads to chunks: an index is made with the first one, and stays where it is.
+    pub(crate) fn is_there(&self) -> bool {
+        self.root.is_some()
+    }
+
     pub(super) fn new(superblock: Superblock, root: Option<u64>, chunk_shape: &[u64]) -> Self {
         let edge = chunk_shape.first().copied().unwrap_or(1).max(1);
         Self { superblock, root, rank: chunk_shape.len(), edge }

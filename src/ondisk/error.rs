@@ -52,7 +52,7 @@ impl fmt::Display for Structure {
 #[non_exhaustive]
 pub enum OndiskError {
     /// The operating system refused a read.
-    #[error("{structure} at byte {address}: the read failed")]
+    #[error("{structure} at byte {address}: the read failed: {source}")]
     Read {
         /// What was being read.
         structure: Structure,
@@ -61,8 +61,24 @@ pub enum OndiskError {
         /// Why.
         source: io::Error,
     },
+    /// The file is being changed, or cannot be kept from being changed.
+    #[error("the file cannot be read now: {source}")]
+    Entry {
+        /// Why.
+        source: io::Error,
+    },
+    /// The operating system refused a write.
+    #[error("{structure} at byte {address}: the write failed: {source}")]
+    Write {
+        /// What was being written.
+        structure: Structure,
+        /// Where.
+        address: u64,
+        /// Why.
+        source: io::Error,
+    },
     /// The size of the file is not known.
-    #[error("the size of the file cannot be read")]
+    #[error("the size of the file cannot be read: {source}")]
     FileSize {
         /// Why.
         source: io::Error,

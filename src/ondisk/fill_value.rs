@@ -45,7 +45,7 @@ impl Search for Values<'_> {
             return Ok(());
         }
         let structure = Structure::FillValue;
-        let Message { kind, shared, address, body } = message;
+        let Message { kind, shared, address, body, .. } = message;
         if shared {
             return Err(OndiskError::Unsupported { structure, address, what: "a shared message" });
         }
@@ -127,7 +127,7 @@ mod tests {
             (OLD_FILL_VALUE, &[0; 4]),
         ];
         for (kind, body) in undefined {
-            assert_eq!(values(&[(kind, 0, body.to_vec())]).unwrap(), [], "{kind}: {body:?}");
+            assert_eq!(values(&[(kind, 0, body.to_vec())]).unwrap(), [0; 0], "{kind}: {body:?}");
         }
     }
 

@@ -12,23 +12,23 @@ use std::fmt;
 use super::read_at::check_inside_file;
 use super::{Cursor, FieldWidth, OndiskError, ReadAt, Structure, Superblock};
 
-const SIGNATURE: [u8; 4] = *b"GCOL";
-const VERSION: u8 = 1;
+pub(super) const SIGNATURE: [u8; 4] = *b"GCOL";
+pub(super) const VERSION: u8 = 1;
 
 /// Size of a collection's header, for lengths of 2, 4 and 8 bytes alike (`H5HG_SIZEOF_HDR`).
-const COLLECTION_HEADER: usize = 16;
+pub(super) const COLLECTION_HEADER: usize = 16;
 
 /// Size of an object's header, for lengths of 2, 4 and 8 bytes alike (`H5HG_SIZEOF_OBJHDR`).
-const OBJECT_HEADER: usize = 16;
+pub(super) const OBJECT_HEADER: usize = 16;
 
 /// Where the size stands in both headers.
-const SIZE_AT: usize = 8;
+pub(super) const SIZE_AT: usize = 8;
 
 /// Object data is padded to a multiple of this.
-const ALIGNMENT: u64 = 8;
+pub(super) const ALIGNMENT: usize = 8;
 
-/// Size of most collections (`H5HG_MINSIZE`): one read fetches all of it.
-const USUAL_SIZE: usize = 4096;
+/// Size of most collections and the least (`H5HG_MINSIZE`): one read fetches all of it.
+pub(super) const USUAL_SIZE: usize = 4096;
 
 /// Names an object in a global heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -245,7 +245,7 @@ impl HeapObject {
             0 if size >= OBJECT_HEADER as u64 => Some(size),
             0 => None,
             _ => size
-                .checked_next_multiple_of(ALIGNMENT)
+                .checked_next_multiple_of(ALIGNMENT as u64)
                 .and_then(|padded| padded.checked_add(OBJECT_HEADER as u64)),
         };
         match extent {

@@ -1,4 +1,4 @@
-//! The few HDF5 on-disk structures that are decoded without libhdf5.
+//! The few HDF5 on-disk structures that are decoded, and written, without libhdf5.
 //!
 //! Opening a virtual dataset through libhdf5 costs tens of microseconds a mapping. The list of mappings is
 //! reached directly instead, in four positional reads:
@@ -21,7 +21,10 @@
 //! is [`OndiskError::Unsupported`], the sign for callers to ask libhdf5 instead; every other error means that the
 //! file is damaged or not yet flushed.
 //!
-//! A file that another handle is writing may not show its metadata until that handle is flushed.
+//! The one thing that is written is the other way round: [`MapPatcher`] gives lists of mappings to virtual datasets that
+//! were made without.
+//!
+//! A file that another program writes without locks may not show its metadata until that program flushes it.
 
 mod attribute;
 mod checksum;
@@ -32,10 +35,12 @@ mod fill_value;
 mod global_heap;
 mod message;
 mod object_header;
+mod patch;
 mod read_at;
 mod superblock;
 #[cfg(test)]
 pub(crate) mod test_image;
+mod write_at;
 
 pub use attribute::variable_string_references;
 pub use checksum::{Lookup3, lookup3};
@@ -47,5 +52,8 @@ pub use fill_value::variable_string_fill_values;
 pub use global_heap::{Collection, GlobalHeapId, ObjectRange, locate};
 pub use message::{Dataspace, Layout};
 pub use object_header::{DatatypeMessage, ObjectHeader};
+pub(crate) use patch::HiddenList;
+pub use patch::MapPatcher;
 pub use read_at::ReadAt;
 pub use superblock::Superblock;
+pub use write_at::WriteAt;

@@ -5,12 +5,12 @@ mod scan;
 use super::message::{decode_dataspace, decode_layout};
 use super::{Dataspace, Layout, OndiskError, ReadAt, Structure, Superblock};
 
-pub(super) use scan::{Message, Search, search};
+pub(super) use scan::{Block, Message, Search, search};
 
 /// Message types.
 const DATASPACE: u16 = 0x0001;
 const DATATYPE: u16 = 0x0003;
-const LAYOUT: u16 = 0x0008;
+pub(super) const LAYOUT: u16 = 0x0008;
 
 /// The messages of a dataset's object header that are decoded here.
 ///
@@ -119,7 +119,7 @@ impl ObjectHeader {
 impl Search for ObjectHeader {
     /// Keeps the first message of each wanted type, as `H5O_msg_read` does.
     fn see(&mut self, message: Message<'_>) -> Result<(), OndiskError> {
-        let Message { kind, shared, address, body } = message;
+        let Message { kind, shared, address, body, .. } = message;
         let stored = || StoredMessage { address, shared, body: body.to_vec() };
         match kind {
             LAYOUT if self.layout.is_none() => self.layout = Some(stored()),

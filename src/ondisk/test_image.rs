@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::{FieldWidth, ReadAt, lookup3};
+use super::{FieldWidth, ReadAt, WriteAt, lookup3};
 
 /// A message: type, flags, body.
 pub(crate) type MessageImage = (u16, u8, Vec<u8>);
@@ -197,5 +197,34 @@ impl ReadAt for CountingFile {
 
     fn size(&self) -> io::Result<u64> {
         Ok(self.bytes.len() as u64)
+    }
+}
+
+/// A file in memory that can be written, up to a number of writes.
+#[derive(Clone)]
+pub(crate) struct WritableFile {
+    pub(crate) bytes: Vec<u8>,
+    /// Writes that succeed before all others fail.
+    pub(crate) writes_left: usize,
+}
+
+impl ReadAt for WritableFile {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.bytes.as_slice().read_at(buf, offset)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.bytes.len() as u64)
+    }
+}
+
+impl WriteAt for WritableFile {
+    fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let left = self.writes_left.checked_sub(1);
+        self.writes_left = left.ok_or_else(|| io::Error::from(io::ErrorKind::StorageFull))?;
+        let start = usize::try_from(offset).map_err(io::Error::other)?;
+        self.bytes.resize(self.bytes.len().max(start + bytes.len()), 0);
+        self.bytes[start..start + bytes.len()].copy_from_slice(bytes);
+        Ok(())
     }
 }

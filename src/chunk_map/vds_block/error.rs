@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::dims::DimsError;
 use crate::ondisk::OndiskError;
 
 /// A list of mappings that cannot be used. Offsets are in bytes from the start of the block.
@@ -11,6 +12,9 @@ pub enum VdsBlockError {
     /// The block cannot be read from the file.
     #[error(transparent)]
     Ondisk(#[from] OndiskError),
+    /// A shape and a chunk shape that do not belong together.
+    #[error(transparent)]
+    Dims(#[from] DimsError),
     /// The block is too short for its header and checksum.
     #[error("the list of mappings has {len} bytes, less than a header and a checksum")]
     TooShort {

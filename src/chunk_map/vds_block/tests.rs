@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 
-use super::encode::encode_block_v0;
+use super::encode::ListEncoder;
 use super::*;
 use crate::dims::Dims;
 use crate::ondisk::{FieldWidth, lookup3};
 
 mod broken;
+mod chunk_list;
 mod lookup;
 mod mutation;
 
@@ -55,16 +56,21 @@ fn encode_with(
     mappings: &[FoundMapping],
     length_size: FieldWidth,
 ) -> Result<Vec<u8>, VdsBlockError> {
-    let borrowed = mappings.iter().map(|mapping| Mapping {
-        index: mapping.index,
-        source_file: &mapping.source_file,
-        source_dataset: &mapping.source_dataset,
-        same_source: false,
-        source_start: &mapping.source_start,
-        virtual_start: &mapping.virtual_start,
-        extent: &mapping.extent,
-    });
-    encode_block_v0(borrowed, length_size)
+    let rank = mappings.first().map_or(1, |first| first.extent.len());
+    let fault = |entry, fault| VdsBlockError::Entry { entry, fault };
+    let mut encoder = ListEncoder::new(length_size, rank, mappings.len(), b"", b"")
+        .map_err(|refused| fault(0, refused))?;
+    for mapping in mappings {
+        let (source, dataset) = (&mapping.source_file, &mapping.source_dataset);
+        let entry = encoder.entries();
+        encoder
+            .set_names(source, dataset)
+            .and_then(|()| {
+                encoder.push(&mapping.source_start, &mapping.virtual_start, &mapping.extent)
+            })
+            .map_err(|refused| fault(entry, refused))?;
+    }
+    encoder.finish()
 }
 
 fn encode(mappings: &[FoundMapping]) -> Vec<u8> {
@@ -264,7 +270,7 @@ fn any_mappings(rank: usize) -> impl Strategy<Value = Vec<FoundMapping>> {
 proptest! {
     #[test]
     fn what_is_encoded_is_decoded(
-        (rank, mappings) in (1usize..=5).prop_flat_map(|rank| (Just(rank), any_mappings(rank))),
+        (rank, mappings) in prop_oneof![1usize..=8, Just(32)].prop_flat_map(|rank| (Just(rank), any_mappings(rank))),
         length_size in prop::sample::select(vec![FieldWidth::Two, FieldWidth::Four, WIDE]),
     ) {
         let block = encode_with(&mappings, length_size).unwrap();

@@ -38,6 +38,19 @@ pub(in super::super) struct Message<'b> {
     /// Absolute address of the body.
     pub(in super::super) address: u64,
     pub(in super::super) body: &'b [u8],
+    /// The block that it stands in.
+    pub(in super::super) block: Block<'b>,
+}
+
+/// A block of a header: its first one with the prefix, or a continuation.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Block<'b> {
+    /// Absolute address of its first byte.
+    pub(in super::super) address: u64,
+    /// The block without its checksum.
+    pub(in super::super) bytes: &'b [u8],
+    /// Whether the checksum of `bytes` stands behind them: in version 2.
+    pub(in super::super) has_checksum: bool,
 }
 
 /// Looks for messages of a header.
@@ -167,8 +180,8 @@ impl Prefix {
     }
 }
 
-/// A continuation block: absolute address and size in bytes.
-struct Block {
+/// Where a continuation block is: absolute address and size in bytes.
+struct BlockRange {
     address: u64,
     size: u64,
 }
@@ -181,44 +194,45 @@ struct Scan<'f> {
     address: u64,
     format: Format,
     search: &'f mut dyn Search,
-    pending: VecDeque<Block>,
+    pending: VecDeque<BlockRange>,
 }
 
 impl Scan<'_> {
     fn run(mut self, first: &[u8], messages_start: usize) -> Result<(), OndiskError> {
         let address = self.address;
-        let messages = self.check_block(first, address)?.get(messages_start..).unwrap_or(&[]);
-        self.take_messages(messages, address.saturating_add(messages_start as u64))?;
+        let block = self.check_block(first, address)?;
+        self.take_messages(block, messages_start)?;
 
         let mut total = first.len() as u64;
         for _ in 1..MAX_BLOCKS {
             if self.search.is_over() {
                 return Ok(());
             }
-            let Some(block) = self.pending.pop_front() else { return Ok(()) };
-            total = total.saturating_add(block.size);
-            let size = check_block_size(block.size, total, block.address)?;
-            let bytes = read_block(self.file, block.address, size)?;
-            let messages = self.check_block(&bytes, block.address)?;
+            let Some(BlockRange { address, size }) = self.pending.pop_front() else {
+                return Ok(());
+            };
+            total = total.saturating_add(size);
+            let size = check_block_size(size, total, address)?;
+            let bytes = read_block(self.file, address, size)?;
+            let block = self.check_block(&bytes, address)?;
             let start = match self.format {
                 Format::V1 { .. } => 0,
                 Format::V2 { .. } => V2_BLOCK_SIGNATURE.len(),
             };
             if !bytes.starts_with(&V2_BLOCK_SIGNATURE[..start]) {
                 let structure = Structure::ObjectHeader;
-                return Err(OndiskError::Signature { structure, address: block.address });
+                return Err(OndiskError::Signature { structure, address });
             }
-            let messages = messages.get(start..).unwrap_or(&[]);
-            self.take_messages(messages, block.address.saturating_add(start as u64))?;
+            self.take_messages(block, start)?;
         }
         Err(too_large(address))
     }
 
-    /// Checks a block's checksum, if it has one; returns the block without it.
-    fn check_block<'b>(&self, block: &'b [u8], address: u64) -> Result<&'b [u8], OndiskError> {
+    /// Checks a block's checksum, if it has one.
+    fn check_block<'b>(&self, block: &'b [u8], address: u64) -> Result<Block<'b>, OndiskError> {
         let structure = Structure::ObjectHeader;
         if matches!(self.format, Format::V1 { .. }) {
-            return Ok(block);
+            return Ok(Block { address, bytes: block, has_checksum: false });
         }
         let Some((covered, stored)) = block.split_last_chunk::<CHECKSUM_SIZE>() else {
             let (needed, available) = (CHECKSUM_SIZE as u64, block.len() as u64);
@@ -229,11 +243,14 @@ impl Scan<'_> {
         if stored != computed {
             return Err(OndiskError::Checksum { structure, address, stored, computed });
         }
-        Ok(covered)
+        Ok(Block { address, bytes: covered, has_checksum: true })
     }
 
-    fn take_messages(&mut self, messages: &[u8], address: u64) -> Result<(), OndiskError> {
+    /// `start`: where the messages begin in the block.
+    fn take_messages(&mut self, block: Block<'_>, start: usize) -> Result<(), OndiskError> {
         let structure = Structure::ObjectHeader;
+        let messages = block.bytes.get(start..).unwrap_or(&[]);
+        let address = block.address.saturating_add(start as u64);
         let mut cursor = Cursor::new(messages, structure, address);
         // Fewer bytes than a message header are a gap; version 1 has none, its messages fill the block.
         while cursor.rest().len() >= self.message_header_size() {
@@ -262,7 +279,8 @@ impl Scan<'_> {
             };
             let address = cursor.address();
             let body = cursor.take(size.into())?;
-            self.take_message(kind, flags, body, address)?;
+            let shared = flags & SHARED != 0;
+            self.take_message(Message { kind, shared, address, body, block }, flags)?;
         }
         Ok(())
     }
@@ -275,27 +293,22 @@ impl Scan<'_> {
         }
     }
 
-    fn take_message(
-        &mut self,
-        kind: u16,
-        flags: u8,
-        body: &[u8],
-        address: u64,
-    ) -> Result<(), OndiskError> {
+    fn take_message(&mut self, message: Message<'_>, flags: u8) -> Result<(), OndiskError> {
         let structure = Structure::ObjectHeader;
+        let Message { kind, body, address, .. } = message;
         match kind {
             CONTINUATION => {
                 let mut cursor = Cursor::new(body, structure, address);
                 let relative = cursor.field(self.superblock.offset_size)?;
                 let size = cursor.field(self.superblock.length_size)?;
                 let address = self.superblock.absolute(relative, structure)?;
-                self.pending.push_back(Block { address, size });
+                self.pending.push_back(BlockRange { address, size });
                 Ok(())
             }
             FIRST_UNKNOWN.. if flags & FAIL_IF_UNKNOWN != 0 => {
                 Err(OndiskError::Unsupported { structure, address, what: "a message type" })
             }
-            _ => self.search.see(Message { kind, shared: flags & SHARED != 0, address, body }),
+            _ => self.search.see(message),
         }
     }
 }

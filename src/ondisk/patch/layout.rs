@@ -1,0 +1,142 @@
+//! The place of a heap id in the layout message of a virtual dataset (specification IV.A.2.i, "Virtual").
+//!
+//! ```text
+//! layout message: version 4, 5 | class 3 | address of the collection O | index of the object u32
+//! ```
+
+use super::super::message::decode_layout;
+use super::super::object_header::{Block, LAYOUT, Message, Search, search};
+use super::super::write_at::write;
+use super::super::{
+    GlobalHeapId, Layout, OndiskError, ReadAt, Structure, Superblock, WriteAt, lookup3,
+};
+
+/// Bytes of version and class.
+const ID_AT: usize = 2;
+
+/// The heap id of a virtual dataset's mappings, where it can be written.
+#[derive(Debug)]
+pub(super) struct LayoutSlot {
+    /// Absolute address of the id.
+    address: u64,
+    /// The id that is there; `None` without mappings.
+    mappings: Option<GlobalHeapId>,
+    /// In version 2 of object headers: the block that the id stands in.
+    block: Option<ChecksummedBlock>,
+}
+
+#[derive(Debug)]
+struct ChecksummedBlock {
+    /// Without its checksum.
+    bytes: Vec<u8>,
+    /// Where the id stands in it.
+    id_at: usize,
+}
+
+impl LayoutSlot {
+    /// Finds the layout message of the object header at `header`, in bytes relative to the base address.
+    pub(super) fn find(
+        file: &dyn ReadAt,
+        superblock: &Superblock,
+        header: u64,
+    ) -> Result<Self, OndiskError> {
+        let mut first = FirstLayout { superblock, slot: None };
+        search(file, superblock, header, &mut first)?;
+        let structure = Structure::Layout;
+        let address = superblock.absolute(header, Structure::ObjectHeader)?;
+        first.slot.ok_or(OndiskError::MissingMessage { structure, address })
+    }
+
+    /// As [`find`](Self::find), of a dataset that has no mappings yet.
+    pub(super) fn find_empty(
+        file: &dyn ReadAt,
+        superblock: &Superblock,
+        header: u64,
+    ) -> Result<Self, OndiskError> {
+        let slot = Self::find(file, superblock, header)?;
+        match slot.mappings {
+            None => Ok(slot),
+            Some(id) => Err(OndiskError::Invalid {
+                structure: Structure::Layout,
+                address: slot.address - ID_AT as u64,
+                field: "address of mappings to be written",
+                value: id.collection,
+            }),
+        }
+    }
+
+    /// The id that is there; `None` without mappings.
+    pub(super) fn mappings(&self) -> Option<GlobalHeapId> {
+        self.mappings
+    }
+
+    /// Absolute address of the id.
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Writes the id, and the checksum of the block if it has one.
+    pub(super) fn fill(
+        self,
+        file: &mut dyn WriteAt,
+        superblock: &Superblock,
+        id: GlobalHeapId,
+    ) -> Result<(), OndiskError> {
+        let offset_size = superblock.offset_size.bytes();
+        let mut bytes = id.collection.to_le_bytes()[..offset_size].to_vec();
+        bytes.extend(id.index.to_le_bytes());
+        if let Some(ChecksummedBlock { bytes: mut block, id_at }) = self.block {
+            if let Some(place) = block.get_mut(id_at..id_at + bytes.len()) {
+                place.copy_from_slice(&bytes);
+            }
+            let checksum = lookup3(&block);
+            bytes = block.split_off(id_at.min(block.len()));
+            bytes.extend(checksum.to_le_bytes());
+        }
+        write(file, &bytes, self.address, Structure::Layout)
+    }
+}
+
+/// The search for the first layout message, which is the one that counts (`H5O_msg_read`).
+struct FirstLayout<'s> {
+    superblock: &'s Superblock,
+    slot: Option<LayoutSlot>,
+}
+
+impl Search for FirstLayout<'_> {
+    fn see(&mut self, message: Message<'_>) -> Result<(), OndiskError> {
+        if message.kind == LAYOUT && self.slot.is_none() {
+            self.slot = Some(self.slot_of(message)?);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.slot.is_some()
+    }
+}
+
+impl FirstLayout<'_> {
+    fn slot_of(&self, message: Message<'_>) -> Result<LayoutSlot, OndiskError> {
+        let Message { shared, address, body, block, .. } = message;
+        let structure = Structure::Layout;
+        if shared {
+            return Err(OndiskError::Unsupported { structure, address, what: "a shared message" });
+        }
+        let invalid = |field, value| OndiskError::Invalid { structure, address, field, value };
+        let Layout::Virtual { mappings } = decode_layout(body, address, self.superblock)? else {
+            let class = body.get(1).copied().unwrap_or(0);
+            return Err(invalid("class of a layout without mappings", class.into()));
+        };
+        let address = address.saturating_add(ID_AT as u64);
+        Ok(LayoutSlot { address, mappings, block: ChecksummedBlock::new(block, address) })
+    }
+}
+
+impl ChecksummedBlock {
+    /// `None` for a block without a checksum. `address`: absolute, of the id.
+    fn new(block: Block<'_>, address: u64) -> Option<Self> {
+        let id_at = usize::try_from(address.checked_sub(block.address)?).ok()?;
+        block.has_checksum.then(|| Self { bytes: block.bytes.to_vec(), id_at })
+    }
+}
