@@ -45,9 +45,22 @@
 //! [`staged`] holds what is changed, in memory and copy-on-write; the same plans say which elements of a value go
 //! to which chunk. A commit stores the chunks that no version has stored yet, and then the version.
 //!
+//! # How a commit becomes real
+//!
+//! ```text
+//! libhdf5 ──► file driver ──► overlay ──► lists of mappings ──► journal ──► readers out ──► file
+//!                     └─────► what lies behind the file's end ──► synced ──┘
+//! ```
+//!
+//! All or nothing: [`atomic`] has libhdf5 write to an overlay, and the overlay to the file by way of a journal beside
+//! it. What a commit outlives is its [`Durability`]; whoever opens a file next finishes or takes back what a stopped
+//! writer has left, and [`RecoverOptions`] does just that. Locks keep writers apart, and readers out while a journal
+//! is applied.
+//!
 //! Shapes and indices count elements from 0, slowest axis first; sizes are bytes where they are said
 //! to be. Everything that is read from a file is checked before it is used.
 
+pub mod atomic;
 pub mod chunk_map;
 pub mod chunking;
 pub mod codec;
@@ -62,13 +75,15 @@ pub mod snapshot;
 pub mod staged;
 pub mod store;
 
+pub use atomic::{Durability, Recovery};
 pub use dtype::Dtype;
 pub use plan::ReadPlan;
 pub use raw::RawPath;
 pub use selection::Selection;
 pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
-    Dataset, Error, OpenOptions, Stage, StageOptions, StagedDataset, Version, VersionedFile,
+    Dataset, Error, OpenOptions, RecoverOptions, RecoveryReport, Stage, StageOptions,
+    StagedDataset, Version, VersionedFile,
 };
 
 /// Compiles the example in README.

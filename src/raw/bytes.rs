@@ -1,20 +1,28 @@
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use h5strata_ffi::os;
 
-use crate::ondisk::ReadAt;
+use crate::atomic::Reader;
+use crate::ondisk::{OndiskError, ReadAt};
 
 /// Positional reads of one file, counted.
 #[derive(Debug)]
 pub struct FileBytes {
-    file: File,
+    source: Source,
     preads: AtomicU64,
     bytes: AtomicU64,
-    /// How often libhdf5 has begun or ended to change what is read here: odd while it does.
-    changes: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// A file that stays as it is.
+    Still(File),
+    /// A file that somebody may commit to.
+    Shared(Arc<Reader>),
 }
 
 /// What reading has cost so far, in calls and bytes.
@@ -29,29 +37,30 @@ pub struct IoCounts {
 }
 
 impl FileBytes {
-    /// Reads through a descriptor of the file.
-    pub(crate) fn new(descriptor: OwnedFd) -> Self {
-        let [preads, bytes, changes] = [(); 3].map(|()| AtomicU64::new(0));
-        Self { file: File::from(descriptor), preads, bytes, changes }
+    /// Reads through a descriptor of a file that nobody changes meanwhile.
+    pub(crate) fn still(descriptor: OwnedFd) -> Self {
+        Self::of(Source::Still(File::from(descriptor)))
     }
 
-    /// Has `change` write to metadata that others may be reading.
-    pub(crate) fn change<T>(&self, change: impl FnOnce() -> T) -> T {
-        self.changes.fetch_add(1, Ordering::AcqRel);
-        let outcome = change();
-        self.changes.fetch_add(1, Ordering::AcqRel);
-        outcome
+    /// Reads a file that somebody may commit to.
+    pub(crate) fn shared(reader: Arc<Reader>) -> Self {
+        Self::of(Source::Shared(reader))
     }
 
-    /// What `read` finds in metadata that nobody has changed meanwhile: it is run again until that is so.
-    pub(crate) fn read_whole<T>(&self, mut read: impl FnMut() -> T) -> T {
-        loop {
-            let before = self.changes.load(Ordering::Acquire);
-            let outcome = read();
-            if before.is_multiple_of(2) && self.changes.load(Ordering::Acquire) == before {
-                return outcome;
+    fn of(source: Source) -> Self {
+        Self { source, preads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
+    /// What `read` finds in metadata that nobody has changed meanwhile: nobody commits while it runs.
+    pub(crate) fn read_whole<T, E: From<OndiskError>>(
+        &self,
+        mut read: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
+        match &self.source {
+            Source::Still(_) => read(),
+            Source::Shared(reader) => {
+                reader.read_whole(read).map_err(|source| OndiskError::Entry { source })?
             }
-            std::thread::yield_now();
         }
     }
 
@@ -66,25 +75,38 @@ impl FileBytes {
 
     /// Whether the byte at `offset` would have to come from the medium. Where the system cannot tell, no.
     pub(crate) fn is_cold(&self, offset: u64) -> bool {
-        os::is_cached(self.file.as_fd(), offset) == Some(false)
+        os::is_cached(self.descriptor(), offset) == Some(false)
     }
 
     /// Advises the kernel to read a range ahead; that it does not is no error.
     pub(crate) fn read_ahead(&self, offset: u64, len: u64) {
         // Advice only: without it the read itself fetches the bytes.
-        drop(os::will_need(self.file.as_fd(), offset, len));
+        drop(os::will_need(self.descriptor(), offset, len));
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match &self.source {
+            Source::Still(file) => file.as_fd(),
+            Source::Shared(reader) => reader.descriptor(),
+        }
     }
 }
 
 impl ReadAt for FileBytes {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let count = self.file.read_at(buf, offset)?;
+        let count = match &self.source {
+            Source::Still(file) => file.read_at(buf, offset),
+            Source::Shared(reader) => reader.read_at(buf, offset),
+        }?;
         self.preads.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
     }
 
     fn size(&self) -> io::Result<u64> {
-        self.file.size()
+        match &self.source {
+            Source::Still(file) => file.size(),
+            Source::Shared(reader) => ReadAt::size(&**reader),
+        }
     }
 }

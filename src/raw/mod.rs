@@ -32,6 +32,7 @@ pub use bytes::{FileBytes, IoCounts};
 pub use error::{ReadError, ReadFault};
 pub(crate) use fetch::Fetch;
 pub(crate) use library_strings::read_strings_by_library;
+pub(crate) use raw_data::OpenDataset;
 pub use raw_data::{RawData, RawPath};
 pub(crate) use stored::read_stored;
 pub use strings::StringFault;

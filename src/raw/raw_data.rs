@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use h5strata_ffi::{h5d, h5s};
+use h5strata_ffi::{Lock, h5d, h5s};
 
 use super::bytes::FileBytes;
 use super::error::ReadFault;
@@ -30,10 +30,22 @@ pub enum RawPath {
     Library,
 }
 
+/// A dataset that is open in libhdf5 while a call lasts.
+pub(crate) trait OpenDataset: std::fmt::Debug + Send + Sync {
+    /// Calls libhdf5, which nobody else does meanwhile.
+    ///
+    /// # Errors
+    /// Those of `call`; [`h5strata_ffi::Error`] where the dataset cannot be opened.
+    fn with(
+        &self,
+        call: &mut dyn FnMut(&Lock, &h5d::Dataset) -> Result<(), h5strata_ffi::Error>,
+    ) -> Result<(), h5strata_ffi::Error>;
+}
+
 /// The stored chunks of one dataset, of all its versions.
 #[derive(Debug)]
 pub struct RawData {
-    dataset: h5d::Dataset,
+    dataset: Box<dyn OpenDataset>,
     chunk_shape: Dims,
     /// Number of chunks its shape holds, stored or not.
     chunks: u64,
@@ -50,9 +62,9 @@ pub struct RawData {
 }
 
 impl RawData {
-    /// Describes an open `raw_data` dataset.
+    /// Describes a `raw_data` dataset.
     pub(crate) fn new(
-        dataset: h5d::Dataset,
+        dataset: Box<dyn OpenDataset>,
         chunk_shape: Dims,
         chunks: u64,
         element_size: usize,
@@ -72,6 +84,23 @@ impl RawData {
             singles: AtomicU64::new(0),
             recent: RecentChunks::default(),
         }
+    }
+
+    /// The same dataset with another number of chunks, of which it is not known where they are; `None` if none was stored
+    /// before, when there was no index of them.
+    pub(crate) fn with_chunks(&self, dataset: Box<dyn OpenDataset>, chunks: u64) -> Option<Self> {
+        let has_index = self.index.is_none_or(|index| index.is_there());
+        (self.chunks > 0 && has_index).then(|| {
+            Self::new(
+                dataset,
+                self.chunk_shape.clone(),
+                chunks,
+                self.element_size,
+                self.chunk_bytes,
+                self.pipeline.clone(),
+                self.index,
+            )
+        })
     }
 
     /// Shape of a chunk in elements.
@@ -206,7 +235,7 @@ impl RawData {
 
     /// One stored chunk by a search of libhdf5 through all of them, where no sweep is to be had.
     fn stored_one(&self, raw: RawChunk) -> Option<Result<StoredChunk, ReadFault>> {
-        let info = h5d::chunk_info(&h5strata_ffi::lock(), &self.dataset, &self.offset(raw));
+        let info = self.with(|lock, dataset| h5d::chunk_info(lock, dataset, &self.offset(raw)));
         let h5d::ChunkInfo { address, size, filter_mask } = match info {
             Ok(info) => info?,
             Err(error) => return Some(Err(error.into())),
@@ -215,13 +244,13 @@ impl RawData {
     }
 
     fn sweep(&self, chunks: &mut Vec<StoredChunk>) -> Result<(), ReadFault> {
-        let visit = |chunk: h5d::StoredChunk<'_>| {
+        let mut visit = |chunk: h5d::StoredChunk<'_>| {
             let h5d::ChunkInfo { address, size, filter_mask } = chunk.info;
             let raw = self.raw_chunk(chunk.offset.first().copied().unwrap_or(0));
             chunks.push(StoredChunk { raw, address, size, filter_mask });
             std::ops::ControlFlow::Continue(())
         };
-        Ok(h5d::chunk_iter(&h5strata_ffi::lock(), &self.dataset, visit)?)
+        Ok(self.with(|lock, dataset| h5d::chunk_iter(lock, dataset, &mut visit))?)
     }
 
     fn stored_chunk(&self, entry: ChunkEntry) -> StoredChunk {
@@ -246,39 +275,68 @@ impl RawData {
         buffer: &'b mut Vec<u8>,
     ) -> Result<Option<(&'b [u8], u32)>, ReadFault> {
         let offset = self.offset(raw);
-        let lock = h5strata_ffi::lock();
-        let size = match h5d::chunk_storage_size(&lock, &self.dataset, &offset) {
-            // Nothing at all is stored yet: libhdf5 succeeds without a size.
-            Ok(0) => return Ok(None),
-            Ok(size) => size,
-            Err(error) if h5d::is_not_stored(&error) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let bytes = usize::try_from(size).map_err(|_| ReadFault::Memory { bytes: size })?;
-        grow(buffer, bytes)?;
-        let read = h5d::read_chunk(&lock, &self.dataset, &offset, &mut buffer[..bytes])?;
-        Ok(Some((&buffer[..read.size.min(bytes)], read.filter_mask)))
+        let mut stored = Ok(None);
+        self.with(|lock, dataset| {
+            stored = read_stored_chunk(lock, dataset, &offset, buffer);
+            Ok(())
+        })?;
+        Ok(stored?.map(|(size, mask)| (&buffer[..size], mask)))
     }
 
     /// Reads a raw chunk through libhdf5, its filters undone (`H5Dread`).
     pub(crate) fn read_decoded(&self, raw: RawChunk, out: &mut [u8]) -> Result<(), ReadFault> {
         let start = self.offset(raw);
-        let lock = h5strata_ffi::lock();
-        let datatype = h5d::datatype(&lock, &self.dataset)?;
         let hyperslab =
             h5s::Hyperslab { start: &start, stride: None, count: &self.chunk_shape, block: None };
-        h5d::Reader::new(&lock, &self.dataset, datatype)?.read(&lock, Some(&hyperslab), out)?;
-        Ok(())
+        Ok(self.with(|lock, dataset| {
+            let datatype = h5d::datatype(lock, dataset)?;
+            h5d::Reader::new(lock, dataset, datatype)?.read(lock, Some(&hyperslab), out)
+        })?)
     }
 
     /// Reads the strings of a raw chunk through libhdf5 (`H5Dread`), in C order.
     pub(crate) fn read_strings(&self, raw: RawChunk) -> Result<Vec<Vec<u8>>, ReadFault> {
         let start = self.offset(raw);
-        let lock = h5strata_ffi::lock();
         let hyperslab =
             h5s::Hyperslab { start: &start, stride: None, count: &self.chunk_shape, block: None };
-        Ok(h5d::read_variable_strings(&lock, &self.dataset, Some(&hyperslab))?)
+        let read = |lock: &Lock, dataset: &h5d::Dataset| {
+            h5d::read_variable_strings(lock, dataset, Some(&hyperslab))
+        };
+        Ok(self.with(read)?)
     }
+
+    /// What a call of libhdf5 with the dataset returns.
+    fn with<T: Default>(
+        &self,
+        mut call: impl FnMut(&Lock, &h5d::Dataset) -> Result<T, h5strata_ffi::Error>,
+    ) -> Result<T, h5strata_ffi::Error> {
+        let mut outcome = T::default();
+        self.dataset.with(&mut |lock, dataset| {
+            outcome = call(lock, dataset)?;
+            Ok(())
+        })?;
+        Ok(outcome)
+    }
+}
+
+/// Size and filter mask of a stored chunk, whose bytes are read into `buffer`; `None` if it is not stored.
+fn read_stored_chunk(
+    lock: &Lock,
+    dataset: &h5d::Dataset,
+    offset: &[u64],
+    buffer: &mut Vec<u8>,
+) -> Result<Option<(usize, u32)>, ReadFault> {
+    let size = match h5d::chunk_storage_size(lock, dataset, offset) {
+        // Nothing at all is stored yet: libhdf5 succeeds without a size.
+        Ok(0) => return Ok(None),
+        Ok(size) => size,
+        Err(error) if h5d::is_not_stored(&error) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let bytes = usize::try_from(size).map_err(|_| ReadFault::Memory { bytes: size })?;
+    grow(buffer, bytes)?;
+    let read = h5d::read_chunk(lock, dataset, offset, &mut buffer[..bytes])?;
+    Ok(Some((read.size.min(bytes), read.filter_mask)))
 }
 
 /// Makes a reused buffer at least `bytes` long.

@@ -52,14 +52,6 @@ impl RawWriter {
         h5d::write_variable_strings(lock, &self.dataset, Some(&hyperslab), strings)
     }
 
-    /// Has libhdf5 look up another chunk than the last one written: of that it remembers the place but not the filter
-    /// mask (`H5D__chunk_direct_write`), and would undo filters that were left out.
-    pub(crate) fn forget_last(&self, lock: &Lock, last: RawChunk) {
-        let other = RawChunk(u64::from(last.0 == 0));
-        // Whether there is such a chunk does not matter.
-        drop(h5d::chunk_storage_size(lock, &self.dataset, &self.offset(other)));
-    }
-
     fn offset(&self, raw: RawChunk) -> Dims {
         let row = raw.0.saturating_mul(self.chunk_shape.first().copied().unwrap_or(0));
         (0..self.chunk_shape.len()).map(|axis| if axis == 0 { row } else { 0 }).collect()

@@ -51,7 +51,7 @@ impl Snapshot {
         let (root, direct, object) = {
             let lock = h5strata_ffi::lock();
             let failed = || plain_library_error(path, group);
-            let direct = Direct::of(&lock, &file).map_err(failed())?;
+            let direct = Direct::still(&lock, &file).map_err(failed())?;
             let name = if group.is_empty() { "/" } else { group };
             let exists = h5l::exists(&lock, &file, name).unwrap_or(false)
                 && h5o::object(&lock, &file, name).is_ok_and(|o| o.kind == h5o::ObjectKind::Group);

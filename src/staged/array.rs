@@ -140,6 +140,17 @@ impl<B: Base> StagedArray<B> {
         self.staged.iter().map(|(&chunk, buffer)| (chunk, buffer))
     }
 
+    /// Whether every chunk of the base is at its place in a grid of the same shape, unless it is staged.
+    pub fn has_grid_of_base(&self) -> bool {
+        let base = self.base.as_ref();
+        base.is_some_and(|view| view.visible == view.grid && view.grid == self.grid)
+    }
+
+    /// Whether a chunk is staged.
+    pub fn is_staged(&self, chunk: ChunkIndex) -> bool {
+        self.staged.contains_key(&chunk)
+    }
+
     /// Number of staged chunks.
     pub fn staged_count(&self) -> usize {
         self.staged.len()

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::chunk::{ChunkFormat, NoMemory};
 use super::{Base, BaseChunk};
-use crate::dims::{ChunkIndex, Dims, DimsError, byte_count};
+use crate::dims::{ChunkIndex, Dims, DimsError, byte_count, unravel};
 use crate::kernel::{KernelError, scatter};
 use crate::plan::{PlanError, ReadPlan};
 use crate::selection::Selection;
@@ -14,7 +14,10 @@ use crate::selection::Selection;
 #[derive(Clone, Debug)]
 pub struct MemoryBase<M = Vec<u8>> {
     shape: Dims,
+    grid: Dims,
     format: ChunkFormat,
+    /// Whether the elements of each whole chunk stand one after the other in the array.
+    in_one_piece: bool,
     elements: M,
 }
 
@@ -79,12 +82,29 @@ impl<M: AsRef<[u8]> + Send + Sync> MemoryBase<M> {
             return Err(MemoryBaseError::EmptyElement);
         }
         let format = ChunkFormat::new(chunk_shape, &vec![0; element_size])?;
-        format.grid(shape)?;
+        let grid = format.grid(shape)?;
         let (expected, found) = (byte_count(shape, element_size)?, elements.as_ref().len() as u64);
         if expected != found {
             return Err(MemoryBaseError::Size { expected, found });
         }
-        Ok(Self { shape: shape.into(), format, elements })
+        let in_one_piece = in_one_piece(shape, chunk_shape);
+        Ok(Self { shape: shape.into(), grid, format, in_one_piece, elements })
+    }
+
+    /// The elements of a chunk in C order where they are kept, if they stand there one after the other and none of
+    /// the chunk is beyond the shape.
+    pub(crate) fn in_place(&self, chunk: ChunkIndex) -> Option<&[u8]> {
+        if !self.in_one_piece || chunk.0 >= self.grid.iter().product() {
+            return None;
+        }
+        let coordinate = unravel(chunk.0, &self.grid);
+        if self.format.extent(&coordinate, &self.shape) != self.format.shape {
+            return None;
+        }
+        let axes = coordinate.iter().zip(&self.format.shape).zip(&self.shape);
+        let first = axes.fold(0, |first, ((index, chunk), size)| first * size + index * chunk);
+        let start = usize::try_from(first).ok()?.checked_mul(self.format.element_size())?;
+        self.elements.as_ref().get(start..)?.get(..self.format.bytes)
     }
 
     /// Puts the elements of one chunk into `buffer`, which has the bytes of a chunk.
@@ -138,6 +158,56 @@ impl<M: AsRef<[u8]> + Send + Sync> Base for MemoryBase<M> {
         match result {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(result) => result,
+        }
+    }
+}
+
+/// Whether the elements of a whole chunk stand one after the other in an array in C order: all of every axis but
+/// one, before which there are only axes of which a chunk has one index.
+fn in_one_piece(shape: &[u64], chunk_shape: &[u64]) -> bool {
+    let ones = chunk_shape.iter().take_while(|&&chunk| chunk == 1).count();
+    let inner = shape.iter().zip(chunk_shape).skip(ones + 1);
+    inner.into_iter().all(|(size, chunk)| size == chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::dims::chunk_grid;
+
+    #[test]
+    fn a_chunk_in_place_is_the_chunk_that_a_visit_brings() {
+        for (shape, chunk_shape, in_place) in [
+            (&[10][..], &[4][..], 2),
+            (&[8], &[4], 2),
+            (&[6, 3], &[2, 3], 3),
+            (&[7, 3], &[2, 3], 3),
+            (&[4, 6], &[1, 2], 12),
+            (&[4, 6], &[1, 4], 4),
+            (&[3, 4, 5], &[1, 2, 5], 6),
+            (&[4, 6], &[2, 3], 0),
+            (&[4, 6], &[2, 8], 0),
+            (&[3, 4, 5], &[1, 2, 4], 0),
+            (&[0], &[4], 0),
+        ] {
+            let bytes = byte_count(shape, 2).unwrap();
+            let elements: Vec<u8> = (0..bytes).map(|byte| u8::try_from(byte).unwrap()).collect();
+            let base = MemoryBase::new(shape, chunk_shape, 2, elements).unwrap();
+            let chunks = chunk_grid(shape, chunk_shape).unwrap().iter().product();
+            let chunks: Vec<ChunkIndex> = (0..chunks).map(ChunkIndex).collect();
+            let found = Mutex::new(0);
+            base.visit(&chunks, &|position, chunk| {
+                if let Some(bytes) = base.in_place(chunks[position]) {
+                    assert_eq!(chunk, BaseChunk::Bytes(bytes));
+                    *found.lock().unwrap() += 1;
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert_eq!(*found.lock().unwrap(), in_place, "{shape:?} in {chunk_shape:?}");
+            assert_eq!(base.in_place(ChunkIndex(chunks.len() as u64)), None);
         }
     }
 }

@@ -69,7 +69,7 @@ impl Attribute {
     {
         let dtype = T::dtype();
         let shape = values.shape().iter().map(|&axis| axis as u64).collect();
-        let value = AttributeValue::Bytes(bytes_of(values, &dtype));
+        let value = AttributeValue::Bytes(bytes_of(values, &dtype).into_owned());
         Self { name: name.into(), dtype, shape, value }
     }
 }
@@ -78,12 +78,13 @@ impl Attribute {
 /// errors call it.
 pub(super) fn read_attributes<C: Container>(
     file: &FileInner,
+    lock: &Lock,
     at: &Id<C>,
     path: &str,
     hidden: &[&str],
     object: &str,
 ) -> Result<Vec<Attribute>, Error> {
-    let names = h5a::names(&h5strata_ffi::lock(), at, path).map_err(file.library(object))?;
+    let names = h5a::names(lock, at, path).map_err(file.library(object))?;
     names
         .into_iter()
         .filter(|name| !hidden.contains(&name.as_str()))
@@ -91,8 +92,7 @@ pub(super) fn read_attributes<C: Container>(
             // Its strings first: libhdf5 is not asked for them where they can be had without it.
             let strings =
                 file.attribute_strings(at, path, &name).map_err(file.attribute(object, &name))?;
-            let lock = h5strata_ffi::lock();
-            read_attribute(&lock, at, path, name, strings).map_err(file.library(object))
+            read_attribute(lock, at, path, name, strings).map_err(file.library(object))
         })
         .collect()
 }
@@ -160,12 +160,15 @@ impl Direct {
             Err(error) => return Err(error.into()),
         };
         let copy = |string: &[u8]| Some(string.to_vec());
-        let resolve = || resolve_strings(bytes, superblock, &references, &[], Threads::One, copy);
+        let resolve = || {
+            resolve_strings(bytes, superblock, &references, &[], Threads::One, copy)
+                .map_err(|(_, fault)| fault)
+        };
         match bytes.read_whole(resolve) {
             Ok(strings) => Ok(Some(strings)),
             // Valid, and beyond what is decoded here.
-            Err((_, StringFault::Heap(OndiskError::Unsupported { .. }))) => Ok(None),
-            Err((_, fault)) => Err(fault),
+            Err(StringFault::Heap(OndiskError::Unsupported { .. })) => Ok(None),
+            Err(fault) => Err(fault),
         }
     }
 }

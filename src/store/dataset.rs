@@ -8,7 +8,7 @@ use super::error::{DatasetFault, Error, RawDataFault};
 use super::names::{DATASET_ATTRIBUTES, RAW_DATA, VERSIONS, raw_data_path};
 use super::storage::{Fill, Storage};
 use super::version::VersionInner;
-use crate::chunk_map::{ChunkMap, Geometry, VirtualDataset};
+use crate::chunk_map::{ChunkMap, Geometry, MapError, VirtualDataset};
 use crate::codec::Filter;
 use crate::dtype::Dtype;
 use crate::plan::ReadPlan;
@@ -118,10 +118,13 @@ fn open_inner(
     path: &str,
 ) -> Result<(VirtualDataset, Arc<Storage>, Geometry), DatasetFault> {
     let file = &version.file;
+    // One state of the file, from the group to the list.
+    let session = file.session()?;
+    let group = version.group(&session)?;
     let (list, source) = file.read_whole(|| {
-        let list = VirtualDataset::open(file.read_at(), &version.group, path)?;
+        let list = VirtualDataset::open(file.read_at(), &group, path)?;
         let source = list.source(file.read_at().map(|(bytes, _)| bytes))?;
-        Ok::<_, DatasetFault>((list, source))
+        Ok::<_, MapError>((list, source))
     })?;
     let source = match source {
         Some(source) => source,
@@ -151,15 +154,16 @@ impl DatasetInner {
         }
         let bytes = self.version.file.read_at().map(|(bytes, _)| bytes);
         let decode = || self.list.map(bytes, &self.geometry, &self.storage.path);
-        let map = match self.version.file.read_whole(decode) {
-            // Valid, and of a kind that only libhdf5 can tell about.
-            Err(error) if error.is_unsupported() => VirtualDataset::open_by_library(
-                &self.version.group,
-                &self.path,
-            )?
-            .map(bytes, &self.geometry, &self.storage.path)?,
-            outcome => outcome?,
-        };
+        let map =
+            match self.version.file.read_whole(decode) {
+                // Valid, and of a kind that only libhdf5 can tell about.
+                Err(error) if error.is_unsupported() => {
+                    let session = self.version.file.session()?;
+                    VirtualDataset::open_by_library(&*self.version.group(&session)?, &self.path)?
+                        .map(bytes, &self.geometry, &self.storage.path)?
+                }
+                outcome => outcome?,
+            };
         Ok(self.map.get_or_init(|| map))
     }
 
@@ -205,23 +209,34 @@ impl VersionInner {
     }
 
     pub(super) fn dataset_attributes(&self, path: &str) -> Result<Vec<Attribute>, Error> {
+        self.attributes(path, &DATASET_ATTRIBUTES)
+    }
+
+    /// The attributes of an object, but those named in `hidden`; `""` is the version itself.
+    pub(super) fn attributes(&self, path: &str, hidden: &[&str]) -> Result<Vec<Attribute>, Error> {
         let object = format!("{VERSIONS}/{}/{path}", self.name);
-        read_attributes(&self.file, &self.group, path, &DATASET_ATTRIBUTES, &object)
+        let object = object.trim_end_matches('/');
+        let session = self.file.session().map_err(self.file.library(object))?;
+        let group = self.group(&session).map_err(self.file.library(object))?;
+        let path = if path.is_empty() { "." } else { path };
+        read_attributes(&self.file, session.lock(), &*group, path, hidden, object)
     }
 
     /// Where a dataset says its stored chunks are.
     fn raw_data_attribute(&self, path: &str) -> Result<Option<String>, DatasetFault> {
-        let strings = self.file.attribute_strings(&self.group, path, RAW_DATA);
+        let session = self.file.session()?;
+        let group = self.group(&session)?;
+        let strings = self.file.attribute_strings(&*group, path, RAW_DATA);
         let strings = strings.map_err(|fault| DatasetFault::Attribute { name: RAW_DATA, fault })?;
         let strings = match strings {
             Some(strings) => strings,
             None => {
-                let lock = h5strata_ffi::lock();
-                if !h5a::exists(&lock, &self.group, path, RAW_DATA)? {
+                let lock = session.lock();
+                if !h5a::exists(lock, &*group, path, RAW_DATA)? {
                     return Ok(None);
                 }
-                let attribute = h5a::open(&lock, &self.group, path, RAW_DATA)?;
-                h5a::read_variable_strings(&lock, &attribute)?
+                let attribute = h5a::open(lock, &*group, path, RAW_DATA)?;
+                h5a::read_variable_strings(lock, &attribute)?
             }
         };
         Ok(strings.into_iter().next().map(|text| String::from_utf8_lossy(&text).into_owned()))

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use sha2::{Digest as _, Sha256};
+use tape_sha256::{Message, hash_messages, lane_width};
 
 use crate::dims::Dims;
 
@@ -97,17 +98,60 @@ impl Trimmed {
         };
         self.runs().map(move |run| byte(run.start)..byte(run.end))
     }
+}
 
-    /// The shape as Python prints a tuple.
-    fn python_tuple(&self) -> String {
-        match self.shape.as_slice() {
-            [only] => format!("({only},)"),
-            axes => {
-                let axes: Vec<String> = axes.iter().map(u64::to_string).collect();
-                format!("({})", axes.join(", "))
-            }
+/// A shape as Python prints a tuple.
+fn python_tuple(shape: &[u64]) -> String {
+    match shape {
+        [only] => format!("({only},)"),
+        axes => {
+            let axes: Vec<String> = axes.iter().map(u64::to_string).collect();
+            format!("({})", axes.join(", "))
         }
     }
+}
+
+/// Number of chunks whose digests are best made together.
+///
+/// A digest is one chain of steps, each of which waits for the one before it; a core that goes through several
+/// chunks side by side is done with all of them sooner.
+pub(super) fn together() -> usize {
+    lane_width()
+}
+
+/// Digests of chunks of one dataset of elements of fixed size; `None` for a whole chunk that holds nothing but `fill`.
+///
+/// versioned-hdf5 looks for the digest of a whole chunk of fill: an edge chunk has one whatever it holds, and files
+/// have the same chunks whoever has written them.
+pub(super) fn of_chunks(chunks: &[(&[u8], &Trimmed)], fill: &[u8]) -> Vec<Option<Digest>> {
+    let mut digests = vec![None; chunks.len()];
+    // Whole chunks are messages of one length, through which a core can go side by side.
+    let mut whole = Vec::with_capacity(chunks.len());
+    for (place, &(chunk, trimmed)) in digests.iter_mut().zip(chunks) {
+        if !trimmed.is_whole() {
+            *place = Some(of_elements(chunk, fill.len(), trimmed));
+        } else if !is_fill(chunk, fill, trimmed) {
+            whole.push((place, chunk));
+        }
+    }
+    let shape = chunks.first().map_or_else(String::new, |(_, any)| python_tuple(&any.chunk_shape));
+    for group in whole.chunks_mut(together()) {
+        let mut found = vec![Digest::default(); group.len()];
+        // An empty place in a group takes as long as one that is used.
+        if group.len() * 2 > together() {
+            let message = |chunk| Message::pair(&[], chunk, shape.as_bytes());
+            let messages: Vec<_> = group.iter().map(|&(_, chunk)| message(chunk)).collect();
+            hash_messages(&messages, &mut found);
+        } else {
+            for (digest, (_, chunk)) in found.iter_mut().zip(group.iter()) {
+                *digest = Sha256::new().chain_update(chunk).chain_update(&shape).finalize().into();
+            }
+        }
+        for ((place, _), digest) in group.iter_mut().zip(found) {
+            **place = Some(digest);
+        }
+    }
+    digests
 }
 
 /// Digest of a chunk of elements of fixed size; `chunk` is whole, in C order.
@@ -116,7 +160,7 @@ pub(super) fn of_elements(chunk: &[u8], element_size: usize, trimmed: &Trimmed) 
     for run in trimmed.byte_runs(element_size) {
         hasher.update(chunk.get(run).unwrap_or_default());
     }
-    hasher.update(trimmed.python_tuple());
+    hasher.update(python_tuple(&trimmed.shape));
     hasher.finalize().into()
 }
 
@@ -127,7 +171,7 @@ pub(super) fn of_strings<'s>(strings: impl Iterator<Item = &'s [u8]>, trimmed: &
         hasher.update((string.len() as u64).to_le_bytes());
         hasher.update(string);
     }
-    hasher.update(trimmed.python_tuple());
+    hasher.update(python_tuple(&trimmed.shape));
     hasher.finalize().into()
 }
 
@@ -195,5 +239,85 @@ mod tests {
         assert!(is_fill(&chunk([0.0, 0.0, 0.0, 9.0]), &zero, &edge));
         assert!(!is_fill(&chunk([0.0, -0.0, 0.0, 9.0]), &zero, &edge));
         assert!(!is_fill(&chunk([0.0, 0.0, 1.0, 0.0]), &zero, &edge));
+    }
+
+    /// Bytes that look random, other ones for each seed.
+    fn noise(len: usize, seed: u64) -> Vec<u8> {
+        let step = |state: &mut u64| {
+            *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(seed | 1);
+            Some((*state >> 56) as u8)
+        };
+        std::iter::repeat(seed).scan(seed, |state, _| step(state)).take(len).collect()
+    }
+
+    fn one_by_one(messages: &[Message<'_>]) -> Vec<Digest> {
+        let one = |message: &Message<'_>| {
+            let hasher = Sha256::new().chain_update(message.body).chain_update(message.tail);
+            hasher.finalize().into()
+        };
+        messages.iter().map(one).collect()
+    }
+
+    fn side_by_side(messages: &[Message<'_>]) -> Vec<Digest> {
+        let mut digests = vec![Digest::default(); messages.len()];
+        hash_messages(messages, &mut digests);
+        digests
+    }
+
+    #[test]
+    fn messages_side_by_side_have_the_digests_of_fips_180() {
+        let of = |text: &str| hex(side_by_side(&[Message::new(text.as_bytes())])[0]);
+        assert_eq!(of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            of("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        );
+        assert_eq!(
+            of(&"a".repeat(1_000_000)),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+        );
+    }
+
+    #[test]
+    fn messages_of_any_length_have_the_same_digests_side_by_side() {
+        let tail = b"(10240, 3)";
+        for len in 0..300 {
+            let bodies: Vec<Vec<u8>> = (0..37).map(|seed| noise(len, seed)).collect();
+            for count in [1, 2, 15, 16, 17, 37] {
+                let equal: Vec<_> =
+                    bodies[..count].iter().map(|body| Message::pair(&[], body, tail)).collect();
+                assert_eq!(side_by_side(&equal), one_by_one(&equal), "{count} of {len} bytes");
+            }
+            let unequal: Vec<_> = (bodies.iter().enumerate())
+                .map(|(at, body)| {
+                    Message::pair(&[], &body[..len * 31 % (at + len + 1) % (len + 1)], tail)
+                })
+                .collect();
+            assert_eq!(side_by_side(&unequal), one_by_one(&unequal), "up to {len} bytes");
+        }
+    }
+
+    #[test]
+    fn chunks_have_the_same_digests_however_many_there_are() {
+        let fill = [0xff, 0];
+        let (shape, chunk_shape) = ([6, 90], [4, 20]);
+        let chunk_of = |number: u64| {
+            let trimmed = Trimmed::new(&[number % 2, number / 2 % 5], &shape, &chunk_shape);
+            let filled = number % 7 == 3;
+            (if filled { fill.repeat(80) } else { noise(160, number) }, trimmed)
+        };
+        let chunks: Vec<(Vec<u8>, Trimmed)> = (0..200).map(chunk_of).collect();
+        let whole = chunks.iter().filter(|(_, trimmed)| trimmed.is_whole()).count();
+        assert!(whole > 2 * together());
+        let chunks: Vec<_> = chunks.iter().map(|(chunk, at)| (chunk.as_slice(), at)).collect();
+        let one = |&(chunk, at): &(&[u8], &Trimmed)| {
+            let is_fill = at.is_whole() && is_fill(chunk, &fill, at);
+            (!is_fill).then(|| of_elements(chunk, fill.len(), at))
+        };
+        for count in [0, 1, 2, 3, 20, 50, 200] {
+            let expected: Vec<_> = chunks[..count].iter().map(one).collect();
+            assert_eq!(of_chunks(&chunks[..count], &fill), expected, "{count} chunks");
+        }
     }
 }

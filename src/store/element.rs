@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use bytemuck::Pod;
 use half::f16;
 use ndarray::{Array, ArrayBase, Data, Dimension};
@@ -30,6 +32,10 @@ pub trait Element: Sized + Clone + Send + 'static {
     #[doc(hidden)]
     fn to_stored(values: Vec<Self>) -> Vec<Self::Stored>;
 
+    /// What stands in memory for values, where they stand.
+    #[doc(hidden)]
+    fn as_stored(values: &[Self]) -> &[Self::Stored];
+
     /// Bytes of a part whose order may have to be turned.
     #[doc(hidden)]
     const PART: usize;
@@ -61,6 +67,10 @@ macro_rules! numbers {
             }
 
             fn to_stored(values: Vec<Self>) -> Vec<Self> {
+                values
+            }
+
+            fn as_stored(values: &[Self]) -> &[Self] {
                 values
             }
         }
@@ -103,21 +113,29 @@ impl Element for bool {
     fn to_stored(values: Vec<Self>) -> Vec<u8> {
         values.into_iter().map(u8::from).collect()
     }
+
+    fn as_stored(values: &[Self]) -> &[u8] {
+        bytemuck::cast_slice(values)
+    }
 }
 
-/// The elements of an array in C order and the byte order of `dtype`.
-pub(super) fn bytes_of<T, S, D>(values: &ArrayBase<S, D>, dtype: &Dtype) -> Vec<u8>
+/// The elements of an array in C order and the byte order of `dtype`, without a copy if they stand like that.
+pub(super) fn bytes_of<'v, T, S, D>(values: &'v ArrayBase<S, D>, dtype: &Dtype) -> Cow<'v, [u8]>
 where
     T: Element,
     S: Data<Elem = T>,
     D: Dimension,
 {
-    let values = match values.as_slice() {
-        Some(values) => values.to_vec(),
-        None => values.iter().cloned().collect(),
+    let mut bytes = match values.as_slice() {
+        Some(values) => Cow::Borrowed(bytemuck::cast_slice(T::as_stored(values))),
+        None => {
+            let values: Vec<T> = values.iter().cloned().collect();
+            Cow::Owned(bytemuck::cast_slice(T::as_stored(&values)).to_vec())
+        }
     };
-    let mut bytes = bytemuck::pod_collect_to_vec(&T::to_stored(values));
-    turn::<T>(dtype, &mut bytes);
+    if is_turned::<T>(dtype) {
+        turn::<T>(dtype, bytes.to_mut());
+    }
     bytes
 }
 
@@ -163,14 +181,18 @@ fn integer(size: usize, signed: bool) -> Dtype {
 
 /// Turns the bytes of numbers from the order of `dtype` to this machine's, or back.
 pub(super) fn turn<T: Element>(dtype: &Dtype, bytes: &mut [u8]) {
-    let order = match dtype {
+    if is_turned::<T>(dtype) {
+        bytes.chunks_exact_mut(T::PART).for_each(<[u8]>::reverse);
+    }
+}
+
+/// Whether elements of `dtype` have another byte order than this machine's.
+fn is_turned<T: Element>(dtype: &Dtype) -> bool {
+    match dtype {
         Dtype::Integer { order, .. }
         | Dtype::Float { order, .. }
-        | Dtype::Complex { order, .. } => *order,
-        Dtype::Enum { base, .. } => return turn::<T>(base, bytes),
-        _ => ByteOrder::NATIVE,
-    };
-    if order != ByteOrder::NATIVE && T::PART > 1 {
-        bytes.chunks_exact_mut(T::PART).for_each(<[u8]>::reverse);
+        | Dtype::Complex { order, .. } => *order != ByteOrder::NATIVE && T::PART > 1,
+        Dtype::Enum { base, .. } => is_turned::<T>(base),
+        _ => false,
     }
 }

@@ -3,13 +3,29 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 
 use super::stage::StageFault;
+use crate::atomic::{Belonging, JournalError, LockError};
 use crate::chunk_map::MapError;
 use crate::codec::CodecError;
 use crate::dtype::Dtype;
 use crate::kernel::KernelError;
+use crate::ondisk::OndiskError;
 use crate::plan::PlanError;
 use crate::raw::{ReadError, ReadFault, StringFault};
 use crate::snapshot::NotCarried;
+
+/// Whose journal it is, and what to do.
+fn of_whom(belonging: Belonging) -> &'static str {
+    match belonging {
+        Belonging::Moved => {
+            "was written for this content in another place: if both were copied or restored together, \
+             `h5strata recover --moved` applies it"
+        }
+        _ => {
+            "belongs to another file, which this one has taken the place of: remove the journal (its name ends \
+             in .h5strata-journal) if that is what you want"
+        }
+    }
+}
 
 /// What can go wrong with a versioned file. Every variant names the file.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +51,7 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
-    /// Another process holds the file.
+    /// Another process has a plain file, which libhdf5 opens by itself, open for writing.
     #[error(
         "{}: another process has the file open for writing (HDF5 file locking; see \
          HDF5_USE_FILE_LOCKING)", .file.display())]
@@ -94,11 +110,38 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
-    /// A commit has failed half-way, and what it had written could not be taken back.
-    #[error("{}: a commit has failed half-way: open the file anew", .file.display())]
+    /// A commit through this handle, or a clone of it, has failed in a way that only opening the file anew tells the
+    /// outcome of, or puts right.
+    #[error("{}: a commit has failed at writing: open the file anew", .file.display())]
     Broken {
         /// The file.
         file: PathBuf,
+    },
+    /// Somebody else has the file open, or has changed it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A commit has failed at writing, or the journal of a stopped one cannot be used. The file is the old one, unless
+    /// the error says that the commit is complete in its journal. The handle takes no more commits: the file has to be
+    /// opened anew.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A complete journal beside the file was not written for it.
+    #[error("{}: the journal beside it {}", .file.display(), of_whom(*.belonging))]
+    OtherJournal {
+        /// The file.
+        file: PathBuf,
+        /// Whose journal it is.
+        belonging: Belonging,
+    },
+    /// A part of the file is not what HDF5 says it is.
+    #[error("{}: {object}: {source}", .file.display())]
+    Structure {
+        /// The file.
+        file: PathBuf,
+        /// Path of the object.
+        object: String,
+        /// What is wrong.
+        source: OndiskError,
     },
     /// A new version cannot have what was asked for.
     #[error("{}: version {version:?}{}: {fault}", .file.display(), of_object(.path))]
@@ -476,6 +519,9 @@ pub enum DatasetFault {
         #[source]
         fault: StringFault,
     },
+    /// A part of the file is not what HDF5 says it is, or cannot be read now.
+    #[error(transparent)]
+    Structure(#[from] OndiskError),
     /// Memory for the result cannot be had.
     #[error("no memory for a result of {bytes} bytes")]
     Memory {

@@ -159,22 +159,24 @@ impl Export<'_> {
 
     /// Copies the attributes of an object, but those named in `hidden`.
     fn attributes(&mut self, path: &str, hidden: &[&str]) -> Result<(), Error> {
-        let group = &self.version.group;
+        let source = self.version;
+        let session = source.file.session().map_err(source.file.library(path))?;
+        let group = &*source.group(&session).map_err(source.file.library(path))?;
+        let lock = session.lock();
         let here = if path.is_empty() { "." } else { path };
-        let names = h5a::names(&h5strata_ffi::lock(), group, here).map_err(self.library(path))?;
+        let names = h5a::names(lock, group, here).map_err(self.library(path))?;
         for name in names.into_iter().filter(|name| !hidden.contains(&name.as_str())) {
             let file = &self.version.file;
             let strings = file.attribute_strings(group, here, &name);
             let strings = strings.map_err(file.attribute(path, &name))?;
-            let lock = h5strata_ffi::lock();
-            let attribute = read_attribute(&lock, group, here, name, strings);
+            let attribute = read_attribute(lock, group, here, name, strings);
             let Attribute { name, dtype, value, .. } = attribute.map_err(file.library(path))?;
             if matches!(value, AttributeValue::Unreadable) {
                 let left = NotCarried::attribute(path, name, left_behind(&dtype));
                 self.report.not_carried.push(left);
                 continue;
             }
-            h5a::copy(&lock, group, here, &self.file, here, &name).map_err(self.library(path))?;
+            h5a::copy(lock, group, here, &self.file, here, &name).map_err(self.library(path))?;
             self.report.attributes += 1;
         }
         Ok(())
@@ -207,18 +209,19 @@ impl Export<'_> {
 
     /// Makes a dataset as that of the stored chunks was made.
     fn create(&self, dataset: &Dataset) -> Result<h5d::Dataset, h5strata_ffi::Error> {
-        let lock = h5strata_ffi::lock();
-        let raw_data = h5d::open(&lock, &self.version.file.file, dataset.raw_data().0)?;
-        let datatype = h5t::copy(&lock, &h5d::datatype(&lock, &raw_data)?)?;
-        let creation = h5d::creation(&lock, &raw_data)?;
+        let session = self.version.file.session()?;
+        let lock = session.lock();
+        let raw_data = h5d::open(lock, &session.file, dataset.raw_data().0)?;
+        let datatype = h5t::copy(lock, &h5d::datatype(lock, &raw_data)?)?;
+        let creation = h5d::creation(lock, &raw_data)?;
         if let Fill::String(_) = dataset.fill_value() {
             // A version's strings are empty where nothing is stored, whatever fills the stored chunks.
-            h5p::set_fill_variable_string(&lock, &creation, &datatype, b"")?;
+            h5p::set_fill_variable_string(lock, &creation, &datatype, b"")?;
         }
         // Chunks may be longer than the dataset, which HDF5 allows only where it can grow.
         let most = vec![h5s::UNLIMITED; dataset.shape().len()];
-        let space = h5s::growable(&lock, dataset.shape(), &most)?;
-        h5d::create(&lock, &self.file, dataset.path(), &datatype, &space, &creation)
+        let space = h5s::growable(lock, dataset.shape(), &most)?;
+        h5d::create(lock, &self.file, dataset.path(), &datatype, &space, &creation)
     }
 
     /// Checks that no filter was left out, as libhdf5 does with optional ones that it cannot apply: chunks would be

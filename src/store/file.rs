@@ -1,4 +1,5 @@
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,22 +7,29 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use chrono::{DateTime, Utc};
 use h5strata_ffi::h5t::{ByteOrder, TypeClass};
-use h5strata_ffi::id::{File, Group};
+use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5f, h5l, h5t};
 
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
-use super::open::{OpenOptions, library_error, plain_attribute_error};
+use super::open::{OpenOptions, library_error, plain_attribute_error, structure_error};
+use super::session::{Library, Session};
 use super::storage::Storage;
 use super::version::Version;
 use super::writer::Writer;
-use crate::ondisk::{ReadAt, Superblock};
+use crate::atomic::Reader;
+use crate::ondisk::{OndiskError, ReadAt, Superblock};
 use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 
 /// A versioned HDF5 file. Cheap to clone; may be shared between threads.
 ///
-/// Opening takes no lock beyond HDF5's own rules for readers, and writes nothing.
+/// A file that is open for reading is locked for the length of an operation alone, as HDF5's readers lock it: others may
+/// read it and commit to it. What such a handle finds by name or number, or as the current version, is what is in the
+/// file then; versions and datasets that were opened before go on showing what they showed.
+///
+/// A file that is open for writing ([`open_rw`](Self::open_rw), [`create`](Self::create)) is nobody else's to write to
+/// until the last clone of the handle is dropped, and everybody's to read.
 ///
 /// ```no_run
 /// use h5strata::VersionedFile;
@@ -38,8 +46,9 @@ pub struct VersionedFile {
 /// The file as it was when it was opened or last committed to: what was found out of it since.
 #[derive(Debug)]
 pub(super) struct FileInner {
-    handle: Arc<Handle>,
-    storages: Mutex<HashMap<String, Arc<Storage>>>,
+    pub(super) handle: Arc<Handle>,
+    /// The stored chunks by path, each with the state of the file that they were opened in.
+    storages: Mutex<HashMap<String, (u64, Arc<Storage>)>>,
     history: OnceLock<History>,
     data_version: i64,
     /// Number of commits that it shows.
@@ -50,9 +59,10 @@ pub(super) struct FileInner {
 #[derive(Debug)]
 pub(super) struct Handle {
     pub(super) path: PathBuf,
-    pub(super) file: File,
-    pub(super) versions: Group,
-    /// Positional reads, where the file's driver has a descriptor and its superblock is one we decode.
+    pub(super) reader: Arc<Reader>,
+    /// What libhdf5 has open of the file's last state that was looked at.
+    pub(super) library: Mutex<Arc<Library>>,
+    /// Positional reads, where the superblock is one we decode.
     pub(super) direct: Option<Direct>,
     pub(super) raw_path: RawPath,
     pub(super) library_reads: AtomicU64,
@@ -78,13 +88,20 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    /// `None` for drivers without a descriptor, and for superblocks that we do not decode.
-    pub(crate) fn of(lock: &Lock, file: &File) -> Result<Option<Self>, h5strata_ffi::Error> {
-        let bytes = h5f::descriptor(lock, file)?.map(FileBytes::new);
-        Ok(bytes.and_then(|bytes| {
-            let superblock = Superblock::read(&bytes).ok()?;
-            Some(Self { bytes, superblock })
-        }))
+    /// Of a file that nobody changes; `None` for drivers without a descriptor, and for superblocks that we do not
+    /// decode.
+    pub(crate) fn still(lock: &Lock, file: &File) -> Result<Option<Self>, h5strata_ffi::Error> {
+        Ok(h5f::descriptor(lock, file)?.map(FileBytes::still).and_then(Self::of))
+    }
+
+    /// Of a file that somebody may commit to; `None` for superblocks that we do not decode.
+    pub(super) fn shared(reader: &Arc<Reader>) -> Option<Self> {
+        Self::of(FileBytes::shared(Arc::clone(reader)))
+    }
+
+    fn of(bytes: FileBytes) -> Option<Self> {
+        let superblock = bytes.read_whole(|| Superblock::read(&bytes)).ok()?;
+        Some(Self { bytes, superblock })
     }
 }
 
@@ -104,13 +121,26 @@ impl FileInner {
         Self { handle, storages, history, data_version: 1, commits }
     }
 
-    /// The file as it is after a commit: what is known of datasets that it left alone stays known.
-    pub(super) fn after_commit(&self, changed: impl Fn(&str) -> bool) -> Self {
+    /// The file as it is after a commit of this handle, in a state of this number. What is known of stored chunks stays
+    /// known; `chunks`: how many there are now at a path, if the commit has changed them.
+    pub(super) fn after_commit(&self, state: u64, chunks: impl Fn(&str) -> Option<u64>) -> Self {
         let storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = storages.iter().filter(|(raw_data, _)| !changed(raw_data));
-        let kept = kept.map(|(path, storage)| (path.clone(), Arc::clone(storage))).collect();
+        let kept = storages.iter().filter_map(|(path, (_, storage))| {
+            let storage = match chunks(path) {
+                None => Arc::clone(storage),
+                Some(chunks) => Arc::new(storage.with_chunks(chunks)?),
+            };
+            Some((path.clone(), (state, storage)))
+        });
         let mut inner = Self::new(Arc::clone(&self.handle));
-        inner.storages = Mutex::new(kept);
+        inner.storages = Mutex::new(kept.collect());
+        inner.data_version = self.data_version;
+        inner
+    }
+
+    /// The file as it is now, of which nothing is known.
+    pub(super) fn anew(&self) -> Self {
+        let mut inner = Self::new(Arc::clone(&self.handle));
         inner.data_version = self.data_version;
         inner
     }
@@ -126,6 +156,11 @@ impl FileInner {
     /// A fault of the format in one object.
     pub(super) fn format(&self, object: &str, fault: FormatFault) -> Error {
         Error::Format { file: self.path.clone(), object: object.to_owned(), fault }
+    }
+
+    /// Tells of which object a fault in the file's own structures is.
+    pub(super) fn structure(&self, object: &str) -> impl FnOnce(OndiskError) -> Error + use<> {
+        structure_error(&self.path, object)
     }
 
     /// Tells of which attribute of which object a fault is.
@@ -146,11 +181,19 @@ impl FileInner {
     }
 
     /// What `read` finds out of metadata that no commit was changing meanwhile.
-    pub(super) fn read_whole<T>(&self, mut read: impl FnMut() -> T) -> T {
+    pub(super) fn read_whole<T, E: From<OndiskError>>(
+        &self,
+        mut read: impl FnMut() -> Result<T, E>,
+    ) -> Result<T, E> {
         match &self.direct {
             Some(direct) => direct.bytes.read_whole(read),
             None => read(),
         }
+    }
+
+    /// Begins to call libhdf5: see [`Handle::session`].
+    pub(super) fn session(&self) -> Result<Session, h5strata_ffi::Error> {
+        self.handle.session()
     }
 
     /// Positional access to the file and its superblock, if there is any.
@@ -167,26 +210,27 @@ impl FileInner {
         let object = format!("{VERSIONS}/{path}");
         let wrong = || self.format(&object, FormatFault::Attribute { name, expected: "a string" });
         let text = |bytes| String::from_utf8(bytes).map(Some).map_err(|_| wrong());
-        let strings = self.attribute_strings(&self.versions, path, name);
+        let session = self.session().map_err(self.library(&object))?;
+        let strings = self.attribute_strings(&session.versions, path, name);
         if let Some(mut strings) = strings.map_err(self.attribute(&object, name))? {
             return text(strings.pop().ok_or_else(wrong)?);
         }
-        let lock = h5strata_ffi::lock();
-        let found = h5a::exists(&lock, &self.versions, path, name);
+        let lock = session.lock();
+        let found = h5a::exists(lock, &session.versions, path, name);
         if !found.map_err(self.library(&object))? {
             return Ok(None);
         }
         let attribute =
-            h5a::open(&lock, &self.versions, path, name).map_err(self.library(&object))?;
-        let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(&object))?;
-        let described = h5t::describe(&lock, &datatype).map_err(self.library(&object))?;
+            h5a::open(lock, &session.versions, path, name).map_err(self.library(&object))?;
+        let datatype = h5a::datatype(lock, &attribute).map_err(self.library(&object))?;
+        let described = h5t::describe(lock, &datatype).map_err(self.library(&object))?;
         let bytes = match described.class {
             TypeClass::VariableString { .. } => {
-                let strings = h5a::read_variable_strings(&lock, &attribute);
+                let strings = h5a::read_variable_strings(lock, &attribute);
                 strings.map_err(self.library(&object))?.pop().ok_or_else(wrong)?
             }
             TypeClass::FixedString { .. } => {
-                let mut bytes = h5a::read(&lock, &attribute).map_err(self.library(&object))?;
+                let mut bytes = h5a::read(lock, &attribute).map_err(self.library(&object))?;
                 bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));
                 bytes
             }
@@ -196,23 +240,24 @@ impl FileInner {
     }
 
     fn read_data_version(&self) -> Result<i64, Error> {
-        let lock = h5strata_ffi::lock();
-        let found = h5a::exists(&lock, &self.versions, ".", DATA_VERSION);
+        let session = self.session().map_err(self.library(VERSIONS))?;
+        let lock = session.lock();
+        let found = h5a::exists(lock, &session.versions, ".", DATA_VERSION);
         if !found.map_err(self.library(VERSIONS))? {
             // The first format did not say its number.
             return Ok(1);
         }
-        let attribute =
-            h5a::open(&lock, &self.versions, ".", DATA_VERSION).map_err(self.library(VERSIONS))?;
-        let datatype = h5a::datatype(&lock, &attribute).map_err(self.library(VERSIONS))?;
-        let described = h5t::describe(&lock, &datatype).map_err(self.library(VERSIONS))?;
+        let attribute = h5a::open(lock, &session.versions, ".", DATA_VERSION)
+            .map_err(self.library(VERSIONS))?;
+        let datatype = h5a::datatype(lock, &attribute).map_err(self.library(VERSIONS))?;
+        let described = h5t::describe(lock, &datatype).map_err(self.library(VERSIONS))?;
         let expected = "a little-endian integer of 8 bytes";
         let wrong =
             || self.format(VERSIONS, FormatFault::Attribute { name: DATA_VERSION, expected });
         let TypeClass::Integer { order: ByteOrder::Little, .. } = described.class else {
             return Err(wrong());
         };
-        let bytes = h5a::read(&lock, &attribute).map_err(self.library(VERSIONS))?;
+        let bytes = h5a::read(lock, &attribute).map_err(self.library(VERSIONS))?;
         let bytes = bytes.try_into().map_err(|_| wrong())?;
         Ok(i64::from_le_bytes(bytes))
     }
@@ -235,8 +280,10 @@ impl VersionedFile {
     /// Opens a file for reading with the default options.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::NotHdf5`], [`Error::Truncated`], [`Error::Locked`], [`Error::NotVersioned`],
-    /// [`Error::DataVersion`], [`Error::Format`], [`Error::Library`].
+    /// [`Error::Io`], [`Error::NotHdf5`], [`Error::Truncated`], [`Error::NotVersioned`], [`Error::DataVersion`],
+    /// [`Error::Format`], [`Error::Library`]; [`Error::Lock`] if another program has the file open for writing and does
+    /// not let go of it within 30 seconds, which every later call may meet as well; [`Error::Journal`] if what a
+    /// stopped writer has left can be neither applied nor read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         OpenOptions::new().open(path)
     }
@@ -282,7 +329,8 @@ impl VersionedFile {
         IoCounts { library_reads, ..positional.unwrap_or_default() }
     }
 
-    /// All committed versions, in order of their time; of equal times, ancestors first, then by name.
+    /// All committed versions, in order of their time; of equal times, ancestors first, then by name. They are those of
+    /// the moment when a handle is first asked for them; versions committed through this handle come in.
     ///
     /// # Errors
     /// [`Error::Format`] if the file's history is not whole, [`Error::Attribute`], [`Error::Library`].
@@ -306,8 +354,8 @@ impl VersionedFile {
         if name.is_empty() || name == "." || name.contains('/') || name == FIRST_VERSION {
             return Ok(false);
         }
-        let lock = h5strata_ffi::lock();
-        h5l::exists(&lock, &self.inner.versions, name).map_err(self.inner.library(VERSIONS))
+        let session = self.inner.session().map_err(self.inner.library(VERSIONS))?;
+        h5l::exists(session.lock(), &session.versions, name).map_err(self.inner.library(VERSIONS))
     }
 
     /// The version of this name.
@@ -317,8 +365,9 @@ impl VersionedFile {
     pub fn version(&self, name: &str) -> Result<Version, Error> {
         let inner = &self.inner;
         if !self.has_version(name)? {
+            let history = self.newest_history()?;
             let known: Vec<String> =
-                self.versions()?.iter().map(|version| version.name.clone()).collect();
+                history.versions().iter().map(|version| version.name.clone()).collect();
             let (file, version) = (inner.path.clone(), name.to_owned());
             let nearest = nearest(name, &known);
             return Err(Error::UnknownVersion { file, version, nearest, known });
@@ -332,7 +381,7 @@ impl VersionedFile {
         if commits == self.inner.commits {
             return Arc::clone(&self.inner);
         }
-        Arc::new(self.inner.after_commit(|_| true))
+        Arc::new(self.inner.anew())
     }
 
     /// Name of the current version.
@@ -372,10 +421,11 @@ impl VersionedFile {
     /// [`Error::TooFarBack`], else as [`current`](Self::current).
     pub fn back(&self, back: u64) -> Result<Version, Error> {
         let mut version = self.current()?;
+        let mut seen = HashSet::new();
         for ancestors in 0..back {
+            let is_new = seen.insert(version.name().to_owned());
             match version.parent()? {
-                // A history of parents that never ends is caught once it is longer than the history.
-                Some(_) if ancestors == self.history()?.versions().len() as u64 => {
+                Some(_) if !is_new => {
                     let object = format!("{VERSIONS}/{}", version.name());
                     return Err(self.inner.format(&object, FormatFault::CyclicParents));
                 }
@@ -395,7 +445,7 @@ impl VersionedFile {
     /// # Errors
     /// [`Error::BeforeFirst`], [`Error::NoVersions`], else as [`versions`](Self::versions).
     pub fn at(&self, time: DateTime<Utc>) -> Result<Version, Error> {
-        let history = self.history()?;
+        let history = self.newest_history()?;
         let file = self.inner.path.clone();
         let found = history.latest(|version| version.timestamp <= time);
         match (found, history.versions().first()) {
@@ -412,17 +462,29 @@ impl VersionedFile {
         let history = History::read(&self.inner)?;
         Ok(self.inner.history.get_or_init(|| history))
     }
+
+    /// The history as it is, also when somebody has committed since it was first asked for.
+    fn newest_history(&self) -> Result<Cow<'_, History>, Error> {
+        match self.history()? {
+            history if history.is_newest(&self.inner)? => Ok(Cow::Borrowed(history)),
+            _ => History::read(&self.inner).map(Cow::Owned),
+        }
+    }
 }
 
 impl FileInner {
-    /// The stored chunks at `path`, opened once.
+    /// The stored chunks at `path`, opened once as long as nobody commits.
     pub(super) fn storage(&self, path: &str) -> Result<Arc<Storage>, super::error::DatasetFault> {
+        // The process's lock comes first, as for those who hold it already.
+        let session = self.session()?;
         let mut storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(storage) = storages.get(path) {
+        if let Some((state, storage)) = storages.get(path)
+            && *state == session.state
+        {
             return Ok(Arc::clone(storage));
         }
         let storage = Arc::new(Storage::open(self, path)?);
-        storages.insert(path.to_owned(), Arc::clone(&storage));
+        storages.insert(path.to_owned(), (session.state, Arc::clone(&storage)));
         Ok(storage)
     }
 }

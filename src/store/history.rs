@@ -20,17 +20,19 @@ pub struct VersionInfo {
 }
 
 /// All committed versions, in order of time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct History {
     versions: Vec<VersionInfo>,
+    /// The state of the file that they were found in.
+    state: u64,
 }
 
 impl History {
     pub(super) fn read(file: &FileInner) -> Result<Self, Error> {
-        let names = {
-            let lock = h5strata_ffi::lock();
-            h5l::names(&lock, &file.versions).map_err(file.library(VERSIONS))?
-        };
+        // One state of the file, from beginning to end.
+        let session = file.session().map_err(file.library(VERSIONS))?;
+        let names =
+            h5l::names(session.lock(), &session.versions).map_err(file.library(VERSIONS))?;
         let mut versions = Vec::with_capacity(names.len());
         for name in names {
             // What a stopped writer left half-way is no version.
@@ -48,7 +50,13 @@ impl History {
             let key = |v: usize| (versions[v].timestamp, depths[v], &versions[v].name);
             key(a).cmp(&key(b))
         });
-        Ok(Self { versions: order.into_iter().map(|at| versions[at].clone()).collect() })
+        let versions = order.into_iter().map(|at| versions[at].clone()).collect();
+        Ok(Self { versions, state: session.state })
+    }
+
+    /// Whether nobody has committed to the file since.
+    pub(super) fn is_newest(&self, file: &FileInner) -> Result<bool, Error> {
+        Ok(file.session().map_err(file.library(VERSIONS))?.state == self.state)
     }
 
     pub(super) fn versions(&self) -> &[VersionInfo] {
@@ -109,16 +117,15 @@ fn depths(file: &FileInner, versions: &[VersionInfo]) -> Result<Vec<usize>, Erro
 /// Whether the commit of a version was completed. Versions that do not say were made before it was said.
 pub(super) fn is_committed(file: &FileInner, version: &str) -> Result<bool, Error> {
     let object = format!("{VERSIONS}/{version}");
-    let lock = h5strata_ffi::lock();
-    let found = h5a::exists(&lock, &file.versions, version, COMMITTED);
+    let session = file.session().map_err(file.library(&object))?;
+    let (lock, versions) = (session.lock(), &session.versions);
+    let found = h5a::exists(lock, versions, version, COMMITTED);
     if !found.map_err(file.library(&object))? {
         // A group without any of a version's attributes is none.
-        return h5a::exists(&lock, &file.versions, version, TIMESTAMP)
-            .map_err(file.library(&object));
+        return h5a::exists(lock, versions, version, TIMESTAMP).map_err(file.library(&object));
     }
-    let attribute =
-        h5a::open(&lock, &file.versions, version, COMMITTED).map_err(file.library(&object))?;
-    let bytes = h5a::read(&lock, &attribute).map_err(file.library(&object))?;
+    let attribute = h5a::open(lock, versions, version, COMMITTED).map_err(file.library(&object))?;
+    let bytes = h5a::read(lock, &attribute).map_err(file.library(&object))?;
     Ok(bytes.iter().any(|&byte| byte != 0))
 }
 
@@ -156,7 +163,7 @@ mod tests {
             timestamp: DateTime::UNIX_EPOCH + TimeDelta::seconds(number / 3),
         };
         for count in [0, 1, 2, 3, 1_000] {
-            let history = History { versions: (0..count).map(version).collect() };
+            let history = History { versions: (0..count).map(version).collect(), state: 0 };
             let most = count.checked_ilog2().map_or(0, |log| log + 2);
             for millisecond in (-1_000..count * 1_000 / 3 + 2_000).step_by(500) {
                 let time = DateTime::UNIX_EPOCH + TimeDelta::milliseconds(millisecond);

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use h5strata_ffi::h5s::UNLIMITED;
 use h5strata_ffi::h5t::{ByteOrder, CharacterSet, Description, EnumMember, Member, TypeClass};
-use h5strata_ffi::id::{Container, DatasetCreation, Datatype, File, Group, Id};
+use h5strata_ffi::id::{DatasetCreation, Datatype, File, Group, Id, Object};
 use h5strata_ffi::{Error, Lock, h5a, h5d, h5g, h5p, h5s, h5t};
 
 use super::names::{
@@ -16,10 +16,10 @@ use super::timestamp::format_stored;
 use crate::codec::Filter;
 
 /// Rows of a chunk of a hash table.
-const HASH_TABLE_CHUNK: u64 = 4096;
+pub(super) const HASH_TABLE_CHUNK: u64 = 4096;
 
 /// LZF with the parameters h5py gives it for a hash table: revision, version of the library, bytes of a chunk.
-const HASH_TABLE_FILTER: (u16, [u32; 3]) = (32000, [4, 261, 196_608]);
+pub(super) const HASH_TABLE_FILTER: (u16, [u32; 3]) = (32000, [4, 261, 196_608]);
 
 /// What a dataset's stored chunks are made of.
 pub(super) struct StorageSettings<'s> {
@@ -136,16 +136,15 @@ pub(super) fn hash_row() -> Description {
 }
 
 /// Writes the two attributes by which versioned-hdf5 knows a version's dataset.
-pub(super) fn write_dataset_attributes<C: Container>(
+pub(super) fn write_dataset_attributes<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
-    path: &str,
+    at: &Id<O>,
     raw_data: &str,
     chunk_shape: &[u64],
 ) -> Result<(), Error> {
     let datatype = h5t::create(lock, &text())?;
-    h5a::write_variable_strings(lock, at, path, RAW_DATA, &datatype, Some(&[]), &[raw_data])?;
-    write_integers(lock, at, path, CHUNKS, chunk_shape)
+    h5a::write_variable_strings(lock, at, ".", RAW_DATA, &datatype, Some(&[]), &[raw_data])?;
+    write_integers(lock, at, ".", CHUNKS, chunk_shape)
 }
 
 /// A text attribute of a group: one string of variable length.
@@ -160,9 +159,9 @@ fn write_boolean(lock: &Lock, group: &Group, name: &str, value: bool) -> Result<
 }
 
 /// A scalar attribute of a little-endian integer of 8 bytes.
-pub(super) fn write_integer<C: Container>(
+pub(super) fn write_integer<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
     value: i64,
@@ -171,9 +170,9 @@ pub(super) fn write_integer<C: Container>(
     h5a::write(lock, at, path, name, &datatype, Some(&[]), &value.to_le_bytes())
 }
 
-fn write_integers<C: Container>(
+fn write_integers<O: Object>(
     lock: &Lock,
-    at: &Id<C>,
+    at: &Id<O>,
     path: &str,
     name: &str,
     values: &[u64],

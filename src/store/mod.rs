@@ -19,6 +19,8 @@ mod narrow;
 mod open;
 mod read;
 mod read_strings;
+mod recovery;
+mod session;
 mod stage;
 mod storage;
 mod timestamp;
@@ -43,6 +45,7 @@ pub use file::VersionedFile;
 pub use history::VersionInfo;
 pub use open::OpenOptions;
 pub(crate) use open::{open_plain, plain_attribute_error, plain_library_error};
+pub use recovery::{RecoverOptions, RecoveryReport};
 pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
 };

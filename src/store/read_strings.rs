@@ -104,8 +104,12 @@ impl DatasetInner {
         self.fetch(plan, &mut references)?;
         let fill = self.storage.fill.as_bytes();
         let threads = self.version.file.threads();
-        resolve_strings(&direct.bytes, &direct.superblock, &references, fill, threads, make)
-            .map_err(|(element, fault)| DatasetFault::String { element: element as u64, fault })
+        let Direct { bytes, superblock } = direct;
+        // Heaps are filled up by later commits.
+        bytes.read_whole(|| {
+            resolve_strings(bytes, superblock, &references, fill, threads, &make)
+                .map_err(|(element, fault)| DatasetFault::String { element: element as u64, fault })
+        })
     }
 
     fn read_strings_by_library(&self, plan: &ReadPlan<'_>) -> Result<Vec<Vec<u8>>, DatasetFault> {

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use h5strata_ffi::h5p::{self, FillValue, Layout};
 use h5strata_ffi::h5s::{self, Extent};
 use h5strata_ffi::id::{Container, Datatype, Id};
@@ -5,8 +7,9 @@ use h5strata_ffi::{h5d, h5l, h5o, h5t};
 
 use super::describe;
 use super::error::{DatasetFault, RawDataFault};
-use super::file::{Direct, FileInner};
+use super::file::{Direct, FileInner, Handle};
 use super::narrow::NarrowInteger;
+use super::session::{DatasetAt, Session};
 use super::version::VersionInner;
 use crate::chunk_map::ElementType;
 use crate::codec::{Filter, Pipeline};
@@ -27,8 +30,9 @@ pub(super) struct Storage {
     pub(super) narrow: Option<NarrowInteger>,
     pub(super) fill: Fill,
     /// The type as libhdf5 knows it, and as it is stored if that could be looked at.
-    datatype: Datatype,
+    datatype: Arc<Datatype>,
     stored_datatype: Option<DatatypeMessage>,
+    handle: Arc<Handle>,
 }
 
 /// What stands where nothing is stored.
@@ -54,27 +58,28 @@ pub(super) const OPTIONAL: u32 = 1;
 
 impl Storage {
     pub(super) fn open(file: &FileInner, path: &str) -> Result<Self, DatasetFault> {
-        let lock = h5strata_ffi::lock();
+        let session = file.session()?;
+        let lock = session.lock();
         let fault = |fault| DatasetFault::RawData { raw_data: path.to_owned(), fault };
-        if !h5l::exists(&lock, &file.file, path)? {
+        if !h5l::exists(lock, &session.file, path)? {
             return Err(DatasetFault::MissingRawData { raw_data: path.to_owned() });
         }
-        let dataset = h5d::open(&lock, &file.file, path)?;
-        let datatype = h5d::datatype(&lock, &dataset)?;
-        if h5t::is_variable_string(&lock, &datatype)? {
-            check_fill_strings(file.direct.as_ref(), &file.file, path)
+        let dataset = h5d::open(lock, &session.file, path)?;
+        let datatype = h5d::datatype(lock, &dataset)?;
+        if h5t::is_variable_string(lock, &datatype)? {
+            check_fill_strings(file.direct.as_ref(), &session.file, path)
                 .map_err(|fault| DatasetFault::FillValue { raw_data: path.to_owned(), fault })?;
         }
-        let creation = h5d::creation(&lock, &dataset)?;
-        if h5p::layout(&lock, &creation)? != Layout::Chunked {
+        let creation = h5d::creation(lock, &dataset)?;
+        if h5p::layout(lock, &creation)? != Layout::Chunked {
             return Err(fault(RawDataFault::NotChunked));
         }
-        let chunk_shape = Dims::from_slice(&h5p::chunk_shape(&lock, &creation)?);
-        let chunks = match h5s::extent(&lock, &h5d::space(&lock, &dataset)?)? {
+        let chunk_shape = Dims::from_slice(&h5p::chunk_shape(lock, &creation)?);
+        let chunks = match h5s::extent(lock, &h5d::space(lock, &dataset)?)? {
             Extent::Simple { dims, .. } => stacked_chunks(&dims, &chunk_shape).map_err(fault)?,
             _ => return Err(fault(RawDataFault::NotChunked)),
         };
-        let description = h5t::describe(&lock, &datatype)?;
+        let description = h5t::describe(lock, &datatype)?;
         let dtype = describe::dtype(&description);
         let narrow = NarrowInteger::of(&description);
         let element_size = match (dtype.size(), &file.direct) {
@@ -88,7 +93,7 @@ impl Storage {
             .ok()
             .and_then(|bytes| usize::try_from(bytes).ok())
             .ok_or_else(|| fault(too_large()))?;
-        let fill = match h5p::fill_value(&lock, &creation, &datatype) {
+        let fill = match h5p::fill_value(lock, &creation, &datatype) {
             Ok(FillValue::Bytes(bytes)) => Fill::Element(bytes),
             Ok(FillValue::VariableString(string)) => Fill::String(string),
             Ok(_) if dtype.is_variable_string() => Fill::String(Vec::new()),
@@ -103,16 +108,34 @@ impl Storage {
             let (expected, found) = (element_size, bytes.len());
             return Err(fault(RawDataFault::FillSize { expected, found }));
         }
-        let filters = (0..h5p::filter_count(&lock, &creation)?)
-            .map(|index| Ok(filter(h5p::filter(&lock, &creation, index)?)))
+        let filters = (0..h5p::filter_count(lock, &creation)?)
+            .map(|index| Ok(filter(h5p::filter(lock, &creation, index)?)))
             .collect::<Result<Vec<_>, h5strata_ffi::Error>>()?;
         let pipeline = Pipeline::new(filters, chunk_bytes, element_size);
-        let header = raw_header(file, path);
+        let header = raw_header(file, &session, path);
         let index = header.as_ref().and_then(chunk_index);
         let stored_datatype = header.and_then(|header| header.datatype().cloned());
+        let (handle, datatype) = (Arc::clone(&file.handle), Arc::new(datatype));
+        let dataset = Box::new(DatasetAt::new(Arc::clone(&handle), path));
         let raw =
             RawData::new(dataset, chunk_shape, chunks, element_size, chunk_bytes, pipeline, index);
-        Ok(Self { path: path.to_owned(), raw, dtype, narrow, fill, datatype, stored_datatype })
+        let path = path.to_owned();
+        Ok(Self { path, raw, dtype, narrow, fill, datatype, stored_datatype, handle })
+    }
+
+    /// The same with another number of chunks; `None` if it has to be opened anew: when nothing was stored yet.
+    pub(super) fn with_chunks(&self, chunks: u64) -> Option<Self> {
+        let dataset = DatasetAt::new(Arc::clone(&self.handle), &self.path);
+        Some(Self {
+            path: self.path.clone(),
+            raw: self.raw.with_chunks(Box::new(dataset), chunks)?,
+            dtype: self.dtype.clone(),
+            narrow: self.narrow,
+            fill: self.fill.clone(),
+            datatype: Arc::clone(&self.datatype),
+            stored_datatype: self.stored_datatype.clone(),
+            handle: Arc::clone(&self.handle),
+        })
     }
 
     /// Checks that a version's dataset, opened at `path`, has elements of the type that is stored.
@@ -127,19 +150,21 @@ impl Storage {
         {
             return Ok(());
         }
-        let lock = h5strata_ffi::lock();
+        let session = version.file.session()?;
+        let lock = session.lock();
         let opened;
         let datatype = match element_type {
             ElementType::Library(datatype) => datatype,
             ElementType::Stored(_) => {
-                opened = h5d::datatype(&lock, &h5d::open(&lock, &version.group, path)?)?;
+                let group = version.group(&session)?;
+                opened = h5d::datatype(lock, &h5d::open(lock, &*group, path)?)?;
                 &opened
             }
         };
-        if h5t::equal(&lock, datatype, &self.datatype)? {
+        if h5t::equal(lock, datatype, &self.datatype)? {
             return Ok(());
         }
-        let expected = describe::dtype(&h5t::describe(&lock, datatype)?);
+        let expected = describe::dtype(&h5t::describe(lock, datatype)?);
         let fault = RawDataFault::Type { expected, found: self.dtype.clone() };
         Err(DatasetFault::RawData { raw_data: self.path.clone(), fault })
     }
@@ -169,9 +194,9 @@ pub(crate) fn check_fill_strings<C: Container>(
 }
 
 /// The object header of `raw_data`; `None` where libhdf5 must be asked.
-fn raw_header(file: &FileInner, path: &str) -> Option<ObjectHeader> {
+fn raw_header(file: &FileInner, session: &Session, path: &str) -> Option<ObjectHeader> {
     let (bytes, superblock) = file.read_at()?;
-    let address = h5o::address(&h5strata_ffi::lock(), &file.file, path).ok()?;
+    let address = h5o::address(session.lock(), &session.file, path).ok()?;
     file.read_whole(|| ObjectHeader::read(bytes, superblock, address)).ok()
 }
 

@@ -5,12 +5,13 @@ use h5strata_ffi::h5o::ObjectKind;
 use h5strata_ffi::id::Group;
 use h5strata_ffi::{Lock, h5g, h5l, h5o};
 
-use super::attribute::{Attribute, read_attributes};
+use super::attribute::Attribute;
 use super::dataset::Dataset;
 use super::error::{Error, FormatFault, nearest};
 use super::file::FileInner;
 use super::history;
 use super::names::{VERSION_ATTRIBUTES, VERSIONS};
+use super::session::{Reopened, Session};
 
 /// How deep groups may lie in each other: a limit against files whose groups hold themselves.
 const MAX_DEPTH: usize = 64;
@@ -27,8 +28,15 @@ pub struct Version {
 #[derive(Debug)]
 pub(super) struct VersionInner {
     pub(super) file: Arc<FileInner>,
-    pub(super) group: Group,
+    group: Reopened<Group>,
     pub(super) name: String,
+}
+
+impl VersionInner {
+    /// Its group, open in libhdf5 as long as the session.
+    pub(super) fn group(&self, session: &Session) -> Result<Arc<Group>, h5strata_ffi::Error> {
+        self.group.get(session, || h5g::open(session.lock(), &session.versions, &self.name))
+    }
 }
 
 /// A group or dataset of a version.
@@ -52,17 +60,14 @@ pub enum EntryKind {
 }
 
 impl Version {
-    /// Opens the group of a version that exists.
+    /// A version that exists.
     pub(super) fn open(file: Arc<FileInner>, name: &str) -> Result<Self, Error> {
         if !history::is_committed(&file, name)? {
             let (file, version) = (file.path.clone(), name.to_owned());
             return Err(Error::NotCommitted { file, version });
         }
-        let group = {
-            let lock = h5strata_ffi::lock();
-            h5g::open(&lock, &file.versions, name).map_err(file.library(VERSIONS))?
-        };
-        Ok(Self { inner: Arc::new(VersionInner { file, group, name: name.to_owned() }) })
+        let (group, name) = (Reopened::default(), name.to_owned());
+        Ok(Self { inner: Arc::new(VersionInner { file, group, name }) })
     }
 
     /// Its name.
@@ -91,8 +96,7 @@ impl Version {
     /// # Errors
     /// [`Error::Attribute`], [`Error::Library`].
     pub fn attributes(&self) -> Result<Vec<Attribute>, Error> {
-        let VersionInner { file, group, name } = &*self.inner;
-        read_attributes(file, group, ".", &VERSION_ATTRIBUTES, &format!("{VERSIONS}/{name}"))
+        self.inner.attributes("", &VERSION_ATTRIBUTES)
     }
 
     /// The user's attributes of a group or dataset; `""` is the version itself.
@@ -105,10 +109,7 @@ impl Version {
             return self.attributes();
         }
         match self.kind(path)? {
-            EntryKind::Group | EntryKind::Other => {
-                let VersionInner { file, group, name } = &*self.inner;
-                read_attributes(file, group, path, &[], &format!("{VERSIONS}/{name}/{path}"))
-            }
+            EntryKind::Group | EntryKind::Other => self.inner.attributes(path, &[]),
             EntryKind::Dataset => self.inner.dataset_attributes(path),
         }
     }
@@ -175,19 +176,21 @@ impl Version {
 
     /// What the object at a path is; `None` if there is none.
     fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
-        let lock = h5strata_ffi::lock();
+        let session = self.inner.file.session().map_err(self.library(path))?;
+        let lock = session.lock();
+        let group = self.inner.group(&session).map_err(self.library(path))?;
         // Only ordinary names: `..` is an ordinary name to HDF5, and "." would be the version itself.
         let exists = !path.is_empty()
             && path.split('/').all(|part| !part.is_empty() && part != ".")
-            && match h5l::exists(&lock, &self.inner.group, path) {
+            && match h5l::exists(lock, &group, path) {
                 // libhdf5 fails where a path goes on below what is no group.
-                Err(_) if self.is_below_dataset(&lock, path) => false,
+                Err(_) if is_below_dataset(lock, &group, path) => false,
                 exists => exists.map_err(self.library(path))?,
             };
         if !exists {
             return Ok(None);
         }
-        let object = h5o::object(&lock, &self.inner.group, path).map_err(self.library(path))?;
+        let object = h5o::object(lock, &group, path).map_err(self.library(path))?;
         match object.kind {
             ObjectKind::Group => Ok(Some(EntryKind::Group)),
             ObjectKind::Dataset => Ok(Some(EntryKind::Dataset)),
@@ -195,19 +198,13 @@ impl Version {
         }
     }
 
-    fn is_below_dataset(&self, lock: &Lock, path: &str) -> bool {
-        path.match_indices('/').any(|(end, _)| {
-            let above = h5o::object(lock, &self.inner.group, &path[..end]);
-            above.is_ok_and(|object| object.kind == ObjectKind::Dataset)
-        })
-    }
-
     fn collect(&self, path: &str, depth: usize, entries: &mut Vec<Entry>) -> Result<(), Error> {
         let names = {
-            let lock = h5strata_ffi::lock();
+            let session = self.inner.file.session().map_err(self.library(path))?;
             let here = if path.is_empty() { "." } else { path };
-            let group = h5g::open(&lock, &self.inner.group, here).map_err(self.library(path))?;
-            h5l::names(&lock, &group).map_err(self.library(path))?
+            let version = self.inner.group(&session).map_err(self.library(path))?;
+            let group = h5g::open(session.lock(), &*version, here).map_err(self.library(path))?;
+            h5l::names(session.lock(), &group).map_err(self.library(path))?
         };
         for name in names {
             let path = if path.is_empty() { name } else { format!("{path}/{name}") };
@@ -244,6 +241,13 @@ impl Version {
         let (file, version) = (self.inner.file.path.clone(), self.inner.name.clone());
         Error::WrongKind { file, version, object: path.to_owned(), expected }
     }
+}
+
+fn is_below_dataset(lock: &Lock, group: &Group, path: &str) -> bool {
+    path.match_indices('/').any(|(end, _)| {
+        let above = h5o::object(lock, group, &path[..end]);
+        above.is_ok_and(|object| object.kind == ObjectKind::Dataset)
+    })
 }
 
 /// A path without the slashes that users put around it.

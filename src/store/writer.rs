@@ -1,24 +1,62 @@
 //! Who may write to a file, and when.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use super::commit::{Digests, Mappings, Transaction};
 use super::error::Error;
 use super::file::{FileInner, VersionedFile};
 use super::layout;
+use super::open::{io_error, structure_error};
 use super::stage::{Stage, StageOptions};
 use super::version::Version;
-use h5strata_ffi::{Lock, h5f};
+use crate::atomic::{Durability, Overlay, WriterLock, committed_end, cut_tail};
+
+/// How commits are made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CommitOptions {
+    pub(super) durability: Durability,
+    /// How long a commit waits for readers.
+    pub(super) patience: Duration,
+    /// Whether libhdf5 writes the lists of mappings.
+    pub(super) library_mappings: bool,
+}
+
+impl Default for CommitOptions {
+    fn default() -> Self {
+        Self {
+            durability: Durability::default(),
+            patience: Duration::from_secs(30),
+            library_mappings: false,
+        }
+    }
+}
 
 /// What is known of the commits to an open file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Writer {
     /// Whether there is a stage.
     staging: Arc<AtomicBool>,
     /// Number of commits since the file was opened.
     commits: AtomicU64,
-    /// Whether a commit has failed and what it had written could not be taken back.
+    /// Whether a commit has failed at writing.
     broken: AtomicBool,
+    pub(super) options: CommitOptions,
+    held: Mutex<Held>,
+}
+
+/// What only one commit at a time may have.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) file: File,
+    /// That nobody else writes.
+    pub(super) lock: WriterLock,
+    /// The digests of the stored chunks of the datasets that were committed to, by the path of their table.
+    pub(super) tables: HashMap<String, Digests>,
 }
 
 /// The one stage that a file may have; when it is dropped there may be another.
@@ -34,28 +72,43 @@ impl Drop for StageGuard {
 }
 
 impl Writer {
+    pub(super) fn new(file: File, lock: WriterLock, options: CommitOptions) -> Self {
+        Self {
+            staging: Arc::default(),
+            commits: AtomicU64::new(0),
+            broken: AtomicBool::new(false),
+            options,
+            held: Mutex::new(Held { file, lock, tables: HashMap::new() }),
+        }
+    }
+
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
-    pub(super) fn committed(&self) {
-        self.commits.fetch_add(1, Ordering::AcqRel);
-    }
-
+    /// Has every handle of the file refuse to write.
     pub(super) fn set_broken(&self) {
         self.broken.store(true, Ordering::Release);
+    }
+
+    pub(super) fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// The file at `path`, to be changed.
+    pub(super) fn overlay(&self, path: &Path, durability: Durability) -> Result<Overlay, Error> {
+        let structure = |source| structure_error(path, "/")(source);
+        let end = committed_end(&self.file).map_err(structure)?;
+        // What a stopped writer has left behind the end.
+        cut_tail(&self.file, end).map_err(|source| io_error(path, source))?;
+        let file = self.file.try_clone().map_err(|source| io_error(path, source))?;
+        Ok(Overlay::new(file, path, end, durability)?)
     }
 }
 
 impl FileInner {
-    /// Writes everything to the file that libhdf5 still holds. Readers of metadata wait for it.
-    pub(super) fn flush(&self, lock: &Lock) -> Result<(), h5strata_ffi::Error> {
-        match &self.direct {
-            Some(direct) => direct.bytes.change(|| h5f::flush(lock, &self.file)),
-            None => h5f::flush(lock, &self.file),
-        }
-    }
-
     /// What committing needs.
     pub(super) fn writer(&self) -> Result<&Writer, Error> {
         let file = || self.path.clone();
@@ -76,21 +129,22 @@ impl VersionedFile {
         StageOptions::new().stage(self, name)
     }
 
-    /// Makes a version the current one.
+    /// Makes a version the current one, as safely as a commit.
     ///
     /// # Errors
-    /// [`Error::ReadOnly`], [`Error::StageOpen`], [`Error::UnknownVersion`], [`Error::Library`].
+    /// [`Error::ReadOnly`], [`Error::StageOpen`], [`Error::UnknownVersion`]; else as
+    /// [`Stage::commit`](super::stage::Stage::commit).
     pub fn set_current(&mut self, name: &str) -> Result<(), Error> {
         let _guard = self.begin_stage()?;
         let version: Version = self.version(name)?;
-        let inner = &self.inner;
-        {
+        let inner = Arc::clone(&self.inner);
+        Transaction::run(&inner, Mappings::new(&inner)?, |transaction| {
             let lock = h5strata_ffi::lock();
-            layout::set_current(&lock, &inner.versions, version.name())
-                .and_then(|()| inner.flush(&lock))
-                .map_err(inner.library(super::names::VERSIONS))?;
-        }
-        self.renew(|_| false)
+            layout::set_current(&lock, transaction.versions(), version.name())
+                .map_err(inner.library(super::names::VERSIONS))
+        })?;
+        self.renew(|_| None);
+        Ok(())
     }
 
     /// Takes the right to stage, and sees what clones of this handle have committed.
@@ -104,10 +158,13 @@ impl VersionedFile {
         Ok(guard)
     }
 
-    /// Shows the file as it is after a commit.
-    pub(super) fn renew(&mut self, changed: impl Fn(&str) -> bool) -> Result<(), Error> {
-        self.inner.writer()?.committed();
-        self.inner = Arc::new(self.inner.after_commit(changed));
-        Ok(())
+    /// Shows the file as it is after a commit; `chunks`: how many stored chunks it has left at a path, if it has changed
+    /// them.
+    pub(super) fn renew(&mut self, chunks: impl Fn(&str) -> Option<u64>) {
+        if let Some(writer) = &self.inner.writer {
+            writer.commits.fetch_add(1, Ordering::AcqRel);
+        }
+        let state = self.inner.reader.state_number();
+        self.inner = Arc::new(self.inner.after_commit(state, chunks));
     }
 }

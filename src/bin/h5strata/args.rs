@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use self::writing::{Commit, Export, Init, SetCurrent};
+pub(crate) use self::writing::{
+    Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
+};
 
 /// Lists, reads and commits versioned arrays in HDF5 files.
 #[derive(Debug, Parser)]
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),
+    Recover(Recover),
     Export(Export),
 }
 

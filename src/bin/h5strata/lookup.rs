@@ -1,11 +1,12 @@
 //! Files and versions as the command line names them.
 
 use std::path::Path;
+use std::time::Duration;
 
 use h5strata::store::parse_time;
-use h5strata::{OpenOptions, RawPath, Version, VersionedFile};
+use h5strata::{Durability, OpenOptions, RawPath, Version, VersionedFile};
 
-use crate::args::{Global, RawPathChoice, VersionArg};
+use crate::args::{Changes, DurabilityChoice, Global, RawPathChoice, VersionArg};
 use crate::failure::{Failure, Reporter};
 
 /// How the command line wants files opened.
@@ -17,6 +18,16 @@ pub(crate) fn options(global: &Global) -> OpenOptions {
             RawPathChoice::Auto => RawPath::Auto,
             RawPathChoice::Library => RawPath::Library,
         })
+}
+
+/// How the command line wants files changed.
+pub(crate) fn writing(global: &Global, changes: &Changes) -> OpenOptions {
+    options(global)
+        .durability(match changes.durability {
+            DurabilityChoice::Full => Durability::Full,
+            DurabilityChoice::Process => Durability::Process,
+        })
+        .commit_patience(Duration::from_secs_f64(changes.wait))
 }
 
 /// Opens a file for reading.

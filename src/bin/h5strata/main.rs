@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
         Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
         Command::Export(args) => commands::export::run(args, &cli.global, &mut reporter),
+        Command::Recover(args) => commands::recover::run(args, &cli.global, &mut reporter),
         Command::SetCurrent(args) => commands::set_current::run(args, &cli.global, &mut reporter),
     };
     reporter.finish(outcome)

@@ -33,17 +33,17 @@ pub(in crate::store) fn check_attribute(attribute: &Attribute) -> Result<(), Sta
 /// `hidden`, with changes.
 pub(super) fn write(
     lock: &Lock,
-    version: &VersionGroup<'_>,
+    version: &VersionGroup,
     path: &str,
     origin: Option<&str>,
     changes: &AttributeChanges,
     hidden: &[&str],
 ) -> Result<(), h5strata_ffi::Error> {
-    if let (Some(parent), Some(origin)) = (version.parent, origin) {
-        for name in h5a::names(lock, &parent.group, origin)? {
+    if let (Some(parent), Some(origin)) = (&version.parent, origin) {
+        for name in h5a::names(lock, parent, origin)? {
             let replaced = changes.removed.contains(&name) || changes.set.contains_key(&name);
             if !replaced && !hidden.contains(&name.as_str()) {
-                h5a::copy(lock, &parent.group, origin, &version.group, path, &name)?;
+                h5a::copy(lock, parent, origin, &version.group, path, &name)?;
             }
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn write(
 /// Changes the attributes of an object that has those of its origin already.
 pub(super) fn change(
     lock: &Lock,
-    version: &VersionGroup<'_>,
+    version: &VersionGroup,
     path: &str,
     changes: &AttributeChanges,
 ) -> Result<(), h5strata_ffi::Error> {
@@ -67,7 +67,7 @@ pub(super) fn change(
 
 fn write_one(
     lock: &Lock,
-    version: &VersionGroup<'_>,
+    version: &VersionGroup,
     path: &str,
     attribute: &Attribute,
 ) -> Result<(), h5strata_ffi::Error> {

@@ -17,6 +17,7 @@ use super::super::dataset::Dataset;
 use super::super::digest::{self, Digest, Trimmed};
 use super::super::error::DatasetFault;
 use super::super::stage::{Content, HANDLE, StageFault, StringArena, Strings};
+use super::chunk_bytes::{Buffers, ChunkBytes};
 use super::hash_table::HashTable;
 use super::report::DatasetReport;
 use super::reused::Reused;
@@ -27,10 +28,13 @@ use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
 /// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
 /// three times.
-const BATCH_BYTES: usize = 4 << 20;
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
+
+/// Bytes that one thread deals with in the time of handing them to others.
+const LITTLE: usize = 256 << 10;
 
 /// What the chunks of a dataset are stored with and in.
 pub(super) struct ChunkStore<'c> {
@@ -48,27 +52,6 @@ pub(super) struct ChunkStore<'c> {
     pub(super) buffers: Arc<Buffers>,
 }
 
-/// Memory of chunks that are written, for those that come after them: fresh memory costs its page faults.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    free: Mutex<Vec<Vec<u8>>>,
-}
-
-impl Buffers {
-    /// An empty buffer.
-    fn take(&self) -> Vec<u8> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
-    }
-
-    /// Takes a chunk back, unless somebody else still has it.
-    fn give(&self, chunk: Arc<Vec<u8>>) {
-        if let Ok(mut buffer) = Arc::try_unwrap(chunk) {
-            buffer.clear();
-            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
-        }
-    }
-}
-
 /// A dataset's chunks once they are stored.
 #[derive(Debug, Default)]
 pub(super) struct StoredChunks {
@@ -80,28 +63,28 @@ pub(super) struct StoredChunks {
 }
 
 /// A chunk that has to be stored unless it is known.
-struct Candidate {
+struct Candidate<'c> {
     chunk: ChunkIndex,
     trimmed: Trimmed,
-    elements: Arc<Vec<u8>>,
+    elements: ChunkBytes<'c>,
     /// `None` if it holds nothing but the fill value.
     digest: Option<Digest>,
 }
 
 /// A chunk with its place.
-struct Placed {
+struct Placed<'c> {
     raw: RawChunk,
-    stored: Stored,
+    stored: Stored<'c>,
 }
 
-enum Stored {
+enum Stored<'c> {
     /// Bytes after the filters.
-    Chunk { bytes: Arc<Vec<u8>>, filter_mask: u32 },
+    Chunk { bytes: ChunkBytes<'c>, filter_mask: u32 },
     /// Strings, to which libhdf5 applies the filters.
-    Strings { arena: Arc<StringArena>, handles: Arc<Vec<u8>>, trimmed: Box<Trimmed> },
+    Strings { arena: Arc<StringArena>, handles: ChunkBytes<'c>, trimmed: Box<Trimmed> },
 }
 
-impl ChunkStore<'_> {
+impl<'c> ChunkStore<'c> {
     /// Stores every chunk that is not stored yet.
     pub(super) fn run(mut self) -> Result<StoredChunks, DatasetFault> {
         let mut stored = StoredChunks { end: self.end, ..StoredChunks::default() };
@@ -131,6 +114,11 @@ impl ChunkStore<'_> {
     fn keep_base(&self, map: &mut Vec<(ChunkIndex, RawChunk)>) -> Result<(), DatasetFault> {
         let Some(base) = self.kept_base() else { return Ok(()) };
         let stored = base.inner.whole_map()?.iter();
+        let array = &self.content.array;
+        if array.has_grid_of_base() {
+            map.extend(stored.filter(|&(chunk, _)| !array.is_staged(chunk)));
+            return Ok(());
+        }
         let grid = base.chunk_grid();
         map.extend(stored.filter_map(|(there, raw)| Some((self.here(grid, there)?, raw))));
         Ok(())
@@ -172,6 +160,9 @@ impl ChunkStore<'_> {
         let content = self.content;
         let size = BATCH_BYTES / content.settings.chunk_bytes().unwrap_or(BATCH_BYTES).max(1);
         let size = size.clamp(self.threads.count(), BATCH_CHUNKS);
+        // No group of chunks that get their digests together is cut, and no thread waits for one.
+        let round = self.threads.count() * digest::together();
+        let size = if size > round { size - size % round } else { size };
         let staged: Vec<_> = content.array.staged().collect();
         let (writer, buffers) = (self.writer, Arc::clone(&self.buffers));
         // Strings are let go batch by batch, so none of them may wait for another thread.
@@ -200,20 +191,20 @@ impl ChunkStore<'_> {
         staged: &[(ChunkIndex, &Arc<Vec<u8>>)],
         brought: &[(ChunkIndex, ChunkIndex)],
         stored: &mut StoredChunks,
-        write: &mut dyn FnMut(Vec<Placed>) -> Result<(), DatasetFault>,
+        write: &mut dyn FnMut(Vec<Placed<'c>>) -> Result<(), DatasetFault>,
     ) -> Result<(), DatasetFault> {
         for batch in staged.chunks(size) {
             let one = |&(chunk, elements): &(ChunkIndex, &Arc<Vec<u8>>)| {
-                self.candidate(chunk, Arc::clone(elements))
+                (chunk, ChunkBytes::Own(Arc::clone(elements)))
             };
-            let candidates = self.threads.install(|| batch.par_iter().map(one).collect());
+            let candidates = self.candidates(batch.iter().map(one).collect());
             write(self.place(candidates, stored)?)?;
         }
         // A batch of strings is a chunk: what it takes in memory is not known before it is there.
         let size = if self.content.strings.is_some() { 1 } else { size };
         for batch in brought.chunks(size) {
             let before = self.content.strings.as_ref().map(|strings| strings.read().mark());
-            let candidates = self.bring(batch)?;
+            let candidates = self.candidates(self.bring(batch)?);
             write(self.place(candidates, stored)?)?;
             if let (Some(strings), Some(before)) = (&self.content.strings, before) {
                 strings.write().back_to(before);
@@ -222,32 +213,40 @@ impl ChunkStore<'_> {
         Ok(())
     }
 
-    /// Has the base bring chunks, which become candidates at once.
-    fn bring(&self, batch: &[(ChunkIndex, ChunkIndex)]) -> Result<Vec<Candidate>, DatasetFault> {
+    /// Has the base bring chunks, here and in the grid of the base.
+    fn bring(
+        &self,
+        batch: &[(ChunkIndex, ChunkIndex)],
+    ) -> Result<Vec<(ChunkIndex, ChunkBytes<'c>)>, DatasetFault> {
         let Some(base) = self.content.array.base() else { return Ok(Vec::new()) };
+        let lent = |&(here, there): &(ChunkIndex, ChunkIndex)| {
+            Some((here, ChunkBytes::Lent(base.in_place(there)?)))
+        };
+        if let Some(lent) = batch.iter().map(lent).collect() {
+            return Ok(lent);
+        }
         let wanted: Vec<ChunkIndex> = batch.iter().map(|&(_, there)| there).collect();
-        let candidates: Vec<Mutex<Option<Candidate>>> =
+        let brought: Vec<Mutex<Option<(ChunkIndex, ChunkBytes<'c>)>>> =
             batch.iter().map(|_| Mutex::default()).collect();
         let visit = |position: usize, chunk: BaseChunk<'_>| {
             if let (BaseChunk::Bytes(bytes), Some(&(here, _)), Some(place)) =
-                (chunk, batch.get(position), candidates.get(position))
+                (chunk, batch.get(position), brought.get(position))
             {
                 let mut elements = self.buffers.take();
                 elements.extend_from_slice(bytes);
                 self.trimmed(here)
                     .fill_outside(&mut elements, self.content.settings.element_fill());
-                let candidate = self.candidate(here, Arc::new(elements));
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(candidate);
+                *place.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some((here, elements.into()));
             }
             ControlFlow::Continue(())
         };
         self.threads
             .install(|| base.visit(&wanted, &visit))
             .map_err(|error| StageFault::from(StagedError::Base(error)))?;
-        let take = |place: Mutex<Option<Candidate>>| {
-            place.into_inner().unwrap_or_else(PoisonError::into_inner)
-        };
-        Ok(candidates.into_iter().filter_map(take).collect())
+        let take =
+            |place: Mutex<Option<_>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(brought.into_iter().filter_map(take).collect())
     }
 
     fn trimmed(&self, chunk: ChunkIndex) -> Trimmed {
@@ -256,33 +255,56 @@ impl ChunkStore<'_> {
         Trimmed::new(&coordinate, array.shape(), array.chunk_shape())
     }
 
-    fn candidate(&self, chunk: ChunkIndex, elements: Arc<Vec<u8>>) -> Candidate {
-        let trimmed = self.trimmed(chunk);
-        // versioned-hdf5 looks for the digest of a whole chunk of fill: an edge chunk is stored whatever it
-        // holds, and files have the same chunks whoever has written them.
-        let may_be_fill = trimmed.is_whole();
-        let digest = match &self.content.strings {
+    /// Makes the digests of chunks.
+    fn candidates(&self, chunks: Vec<(ChunkIndex, ChunkBytes<'c>)>) -> Vec<Candidate<'c>> {
+        let trimmed: Vec<Trimmed> = chunks.iter().map(|&(chunk, _)| self.trimmed(chunk)).collect();
+        let digests: Vec<Option<Digest>> = match &self.content.strings {
             None => {
                 let fill = self.content.settings.element_fill();
-                let filled = may_be_fill && digest::is_fill(&elements, fill, &trimmed);
-                (!filled).then(|| digest::of_elements(&elements, fill.len(), &trimmed))
+                let chunks: Vec<(&[u8], &Trimmed)> =
+                    chunks.iter().map(|(_, elements)| &**elements).zip(&trimmed).collect();
+                // As many as go side by side, but no thread is to wait while others have more than one.
+                if self.is_little(chunks.iter().map(|(elements, _)| elements.len()).sum()) {
+                    digest::of_chunks(&chunks, fill)
+                } else {
+                    let group =
+                        chunks.len().div_ceil(self.threads.count()).clamp(1, digest::together());
+                    let groups = chunks.par_chunks(group);
+                    self.threads.install(|| {
+                        groups.flat_map_iter(|group| digest::of_chunks(group, fill)).collect()
+                    })
+                }
             }
             Some(arena) => {
                 let arena = arena.read();
-                let inside = strings_of(&arena, &elements, &trimmed);
-                let filled = may_be_fill && inside.iter().all(|string| string.is_empty());
-                (!filled).then(|| digest::of_strings(inside.into_iter(), &trimmed))
+                let chunks = chunks.par_iter().zip(&trimmed);
+                let digest = |((_, handles), trimmed): (&(_, ChunkBytes<'_>), &Trimmed)| {
+                    let inside = strings_of(&arena, handles, trimmed);
+                    // As for elements of fixed size.
+                    let filled =
+                        trimmed.is_whole() && inside.iter().all(|string| string.is_empty());
+                    (!filled).then(|| digest::of_strings(inside.into_iter(), trimmed))
+                };
+                self.threads.install(|| chunks.map(digest).collect())
             }
         };
-        Candidate { chunk, trimmed, elements, digest }
+        let candidates = chunks.into_iter().zip(trimmed).zip(digests);
+        candidates
+            .map(|(((chunk, elements), trimmed), digest)| Candidate {
+                chunk,
+                trimmed,
+                elements,
+                digest,
+            })
+            .collect()
     }
 
     /// Gives each chunk that is not known its place, in order, and encodes it.
     fn place(
         &mut self,
-        candidates: Vec<Candidate>,
+        candidates: Vec<Candidate<'c>>,
         stored: &mut StoredChunks,
-    ) -> Result<Vec<Placed>, DatasetFault> {
+    ) -> Result<Vec<Placed<'c>>, DatasetFault> {
         let mut new = Vec::new();
         for candidate in candidates {
             let Some(digest) = candidate.digest else {
@@ -311,7 +333,7 @@ impl ChunkStore<'_> {
     fn known(
         &mut self,
         digest: &Digest,
-        candidate: &Candidate,
+        candidate: &Candidate<'_>,
         report: &mut DatasetReport,
     ) -> Result<Option<RawChunk>, DatasetFault> {
         let Some(raw) = self.table.find(digest) else { return Ok(None) };
@@ -333,7 +355,7 @@ impl ChunkStore<'_> {
         Ok(None)
     }
 
-    fn encode(&self, new: Vec<(RawChunk, Candidate)>) -> Result<Vec<Placed>, DatasetFault> {
+    fn encode(&self, new: Vec<(RawChunk, Candidate<'c>)>) -> Result<Vec<Placed<'c>>, DatasetFault> {
         if let Some(arena) = &self.content.strings {
             let strings = |(raw, Candidate { elements: handles, trimmed, .. })| Placed {
                 raw,
@@ -352,7 +374,7 @@ impl ChunkStore<'_> {
             };
             return Ok(new.into_iter().map(whole).collect());
         }
-        let encode = |scratch: &mut Scratch, (raw, one): (RawChunk, Candidate)| {
+        let encode = |scratch: &mut Scratch, (raw, one): (RawChunk, Candidate<'c>)| {
             let mut bytes = self.buffers.take();
             let encoded = self.pipeline.encode(&one.elements, scratch, &mut bytes);
             let filter_mask = encoded.map_err(|error| {
@@ -360,13 +382,24 @@ impl ChunkStore<'_> {
                 DatasetFault::Encode { coordinate, error }
             })?;
             self.buffers.give(one.elements);
-            Ok(Placed { raw, stored: Stored::Chunk { bytes: Arc::new(bytes), filter_mask } })
+            Ok(Placed { raw, stored: Stored::Chunk { bytes: bytes.into(), filter_mask } })
         };
+        if self
+            .is_little(new.len().saturating_mul(self.content.settings.chunk_bytes().unwrap_or(0)))
+        {
+            let mut scratch = Scratch::default();
+            return new.into_iter().map(|one| encode(&mut scratch, one)).collect();
+        }
         self.threads.install(|| new.into_par_iter().map_init(Scratch::default, encode).collect())
+    }
+
+    /// Whether so many bytes are dealt with before other threads have woken up, or there is no other thread.
+    fn is_little(&self, bytes: usize) -> bool {
+        bytes <= LITTLE || matches!(self.threads, Threads::One)
     }
 }
 
-impl Stored {
+impl Stored<'_> {
     /// Bytes that the file gets.
     fn size(&self) -> u64 {
         match self {
@@ -391,9 +424,8 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
 fn write_all(
     writer: &RawWriter,
     buffers: &Buffers,
-    batch: Vec<Placed>,
+    batch: Vec<Placed<'_>>,
 ) -> Result<(), DatasetFault> {
-    let last = batch.last().map(|placed| placed.raw);
     for Placed { raw, stored } in batch {
         match stored {
             Stored::Chunk { bytes, filter_mask } => {
@@ -406,9 +438,6 @@ fn write_all(
                 writer.write_strings(&h5strata_ffi::lock(), raw, &trimmed.shape, &strings)?;
             }
         }
-    }
-    if let Some(last) = last {
-        writer.forget_last(&h5strata_ffi::lock(), last);
     }
     Ok(())
 }

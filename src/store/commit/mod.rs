@@ -1,75 +1,51 @@
 //! Writes a staged version to the file.
 
 mod attributes;
+mod chunk_bytes;
 mod chunks;
 mod hash_table;
+mod mappings;
 mod objects;
 mod report;
 mod reused;
-mod undo;
+mod transaction;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use chrono::Utc;
-use h5strata_ffi::id::Group;
-use h5strata_ffi::{Lock, h5d, h5f, h5l, h5t};
+use h5strata_ffi::id::{File, Group};
+use h5strata_ffi::{Lock, h5d, h5g, h5l, h5t};
 
 pub(super) use self::attributes::check_attribute;
 use self::chunks::{ChunkStore, StoredChunks};
+pub(super) use self::hash_table::Digests;
 use self::hash_table::HashTable;
+pub(super) use self::mappings::Mappings;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
-use self::undo::Undo;
+pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
 use super::file::FileInner;
 use super::layout::{self, StorageSettings};
 use super::names::{FIRST_VERSION, VERSIONS, raw_data_path};
 use super::stage::{Content, NodeKind, Settings, Stage, StageFault};
-use super::version::VersionInner;
+use crate::chunk_map::vds_block::ChunkSources;
 use crate::codec::Pipeline;
 use crate::raw::RawWriter;
 
-/// The protocol of a commit. Until the last step no reader sees the new version; if a step fails, what those before
-/// it have written is taken back.
+/// Writes a version, all of it or nothing (see [`Transaction`] for the protocol).
 pub(super) fn commit(stage: Stage<'_>) -> Result<CommitReport, Error> {
-    let _held = HeldMetadata::hold(&stage.file.inner)?;
-    let mut undo = Undo::new(&stage.file.inner);
-    let outcome = store_chunks(&stage, &mut undo).and_then(|datasets| {
-        let version = write_version(&stage, &datasets, &mut undo)?;
-        make_visible(&stage, &version, &mut undo)?;
-        flush(&stage)?;
+    let inner = Arc::clone(&stage.file.inner);
+    let mappings = Mappings::of_stage(&stage)?;
+    let datasets = Transaction::run(&inner, mappings, |transaction| {
+        let mut datasets = store_chunks(&stage, transaction)?;
+        let version = write_version(&stage, &mut datasets, transaction)?;
+        make_visible(&stage, &version, transaction)?;
         Ok(datasets)
-    });
-    match outcome {
-        Ok(datasets) => publish(stage, datasets),
-        Err(error) => {
-            undo.run();
-            Err(error)
-        }
-    }
-}
-
-/// While it lives, metadata reaches the file by a flush alone.
-struct HeldMetadata {
-    file: Arc<FileInner>,
-    before: h5f::MetadataCache,
-}
-
-impl HeldMetadata {
-    fn hold(file: &Arc<FileInner>) -> Result<Self, Error> {
-        let held = h5f::hold_metadata(&h5strata_ffi::lock(), &file.file);
-        let before = held.map_err(file.library("/"))?;
-        Ok(Self { file: Arc::clone(file), before })
-    }
-}
-
-impl Drop for HeldMetadata {
-    fn drop(&mut self) {
-        // A cache that stays held only takes more memory.
-        drop(h5f::release_metadata(&h5strata_ffi::lock(), &self.file.file, &self.before));
-    }
+    })?;
+    publish(stage, datasets)
 }
 
 /// Staged datasets with their chunks stored, by path.
@@ -78,19 +54,31 @@ type StoredDatasets = BTreeMap<String, StoredDataset>;
 /// A staged dataset whose chunks are stored.
 struct StoredDataset {
     chunks: StoredChunks,
+    /// The list of its mappings, unless libhdf5 has to write it.
+    list: Option<Vec<u8>>,
     /// Whether values and shape turned out to be those of the parent version.
     unchanged: bool,
 }
 
 /// Step 1: the chunks of all staged datasets that are not stored yet, after them the rows of their hash tables.
-fn store_chunks(stage: &Stage<'_>, undo: &mut Undo) -> Result<StoredDatasets, Error> {
+fn store_chunks(
+    stage: &Stage<'_>,
+    transaction: &mut Transaction<'_>,
+) -> Result<StoredDatasets, Error> {
     let mut datasets = StoredDatasets::new();
     for (path, node) in &stage.tree {
         let NodeKind::Staged(content) = &node.kind else { continue };
         let origin = node.origin.as_deref() == Some(path);
-        let stored = store_dataset(stage, path, content, origin, undo)
-            .map_err(|fault| stage.dataset_error(path, fault))?;
-        datasets.insert(path.clone(), stored);
+        let stored = if node.is_untouched(path) {
+            Ok(StoredDataset { chunks: StoredChunks::default(), list: None, unchanged: true })
+        } else {
+            store_dataset(stage, path, content, origin, transaction)
+        };
+        datasets.insert(path.clone(), stored.map_err(|fault| stage.dataset_error(path, fault))?);
+    }
+    let lists = datasets.values().filter_map(|dataset| dataset.list.as_ref());
+    if transaction.mappings.are_small(lists.map(|list| list.len() as u64).sum()) {
+        datasets.values_mut().for_each(|dataset| dataset.list = None);
     }
     Ok(datasets)
 }
@@ -100,34 +88,34 @@ fn store_dataset(
     path: &str,
     content: &Content,
     has_origin: bool,
-    undo: &mut Undo,
+    transaction: &mut Transaction<'_>,
 ) -> Result<StoredDataset, DatasetFault> {
     let file = &stage.file.inner;
-    if has_origin && content.base_dataset().is_some() && !content.array.is_changed() {
-        return Ok(StoredDataset { chunks: StoredChunks::default(), unchanged: true });
-    }
     let raw_data = raw_data_path(path);
-    let storage = if has_storage_here(file, path)? { Some(file.storage(&raw_data)?) } else { None };
     let settings = &content.settings;
+    let known = transaction.take_digests(path);
+    let storage = match &known {
+        // The last commit has left as many chunks as its digests tell.
+        Some(_) if !stage.verify => None,
+        _ if has_storage_here(file, path)? => Some(file.storage(&raw_data)?),
+        _ => None,
+    };
+    let raw_chunks = storage.as_ref().map(|storage| storage.raw.chunks());
+    let raw_chunks = raw_chunks.or(known.as_ref().map(Digests::end));
+    let target = transaction.file();
     let (dataset, raw_chunks) = {
         let lock = h5strata_ffi::lock();
-        match &storage {
-            Some(storage) => (h5d::open(&lock, &file.file, &raw_data)?, storage.raw.chunks()),
-            None => {
-                undo.storage(path);
-                (create_storage(&lock, file, path, settings)?, 0)
-            }
+        match raw_chunks {
+            Some(chunks) => (h5d::open(&lock, target, &raw_data)?, chunks),
+            None => (create_storage(&lock, target, path, settings)?, 0),
         }
     };
     let edge = settings.chunk_shape.first().copied().unwrap_or(1);
-    let mut table = HashTable::open(file, path, edge, raw_chunks)?;
+    let mut table = HashTable::open(target, path, edge, raw_chunks, known)?;
     let writer = RawWriter::new(dataset, &settings.chunk_shape);
     let end = used_chunks(stage, path, &raw_data, table.end(), raw_chunks)?;
-    if storage.is_some() {
-        undo.chunks(path, end, table.rows());
-    }
     if end < raw_chunks {
-        // What a stopped writer has left behind its last commit.
+        // What a stopped writer of another kind has left behind its last commit.
         writer.set_chunks(&h5strata_ffi::lock(), end)?;
     }
     table.complete(end)?;
@@ -148,9 +136,13 @@ fn store_dataset(
     };
     let mut chunks = store.run()?;
     path.clone_into(&mut chunks.report.path);
-    table.write(&h5strata_ffi::lock(), file)?;
+    let digests = table.write(&h5strata_ffi::lock())?;
+    transaction.keep_digests(path, digests);
     let unchanged = has_origin && is_as_in_parent(stage, path, content, &chunks)?;
-    Ok(StoredDataset { chunks, unchanged })
+    let (shape, chunk_shape) = (content.array.shape(), settings.chunk_shape.as_slice());
+    let sources = ChunkSources { shape, chunk_shape, raw_data: &raw_data };
+    let list = transaction.mappings.encode(sources, &chunks.map)?;
+    Ok(StoredDataset { chunks, list, unchanged })
 }
 
 /// Whether a dataset has the shape and the chunks of the one at its path in the parent version.
@@ -203,7 +195,7 @@ fn used_chunks(
 
 fn create_storage(
     lock: &Lock,
-    file: &FileInner,
+    file: &File,
     path: &str,
     settings: &Settings,
 ) -> Result<h5d::Dataset, DatasetFault> {
@@ -216,7 +208,7 @@ fn create_storage(
         filters: &settings.filters,
         fill: &settings.fill,
     };
-    Ok(layout::create_storage(lock, &file.file, path, &settings)?)
+    Ok(layout::create_storage(lock, file, path, &settings)?)
 }
 
 /// Whether some version has stored chunks for the dataset at a path.
@@ -225,71 +217,72 @@ pub(super) fn has_storage(file: &FileInner, path: &str) -> Result<bool, Error> {
 }
 
 fn has_storage_here(file: &FileInner, path: &str) -> Result<bool, h5strata_ffi::Error> {
-    h5l::exists(&h5strata_ffi::lock(), &file.file, &raw_data_path(path))
+    let session = file.session()?;
+    h5l::exists(session.lock(), &session.file, &raw_data_path(path))
 }
 
 /// Step 2: the group of the version with everything in it, not committed yet.
-fn write_version<'s>(
-    stage: &'s Stage<'_>,
-    datasets: &StoredDatasets,
-    undo: &mut Undo,
-) -> Result<VersionGroup<'s>, Error> {
+fn write_version(
+    stage: &Stage<'_>,
+    datasets: &mut StoredDatasets,
+    transaction: &mut Transaction<'_>,
+) -> Result<VersionGroup, Error> {
     let file = &stage.file.inner;
-    let parent = stage.parent.as_ref().map(|parent| &*parent.inner);
     let lock = h5strata_ffi::lock();
+    let versions = transaction.versions();
     let object = format!("{VERSIONS}/{}", stage.name);
-    if h5l::exists(&lock, &file.versions, &stage.name).map_err(file.library(&object))? {
-        // What a stopped writer has left under this name.
-        h5l::delete(&lock, &file.versions, &stage.name).map_err(file.library(&object))?;
+    if h5l::exists(&lock, versions, &stage.name).map_err(file.library(&object))? {
+        // What a stopped writer of another kind has left under this name.
+        h5l::delete(&lock, versions, &stage.name).map_err(file.library(&object))?;
     }
-    undo.version(&stage.name);
-    let parent_name = parent.map_or(FIRST_VERSION, |parent| &parent.name);
+    let parent = stage.parent.as_ref().map(|parent| parent.name());
+    let parent_name = parent.unwrap_or(FIRST_VERSION);
     let time = stage.timestamp.unwrap_or_else(Utc::now);
-    let group = layout::create_version(&lock, &file.versions, &stage.name, parent_name, time)
+    let group = layout::create_version(&lock, versions, &stage.name, parent_name, time)
         .map_err(file.library(&object))?;
-    let version = VersionGroup { group, parent };
+    let parent = parent.map(|name| h5g::open(&lock, versions, name)).transpose();
+    let version = VersionGroup { group, parent: parent.map_err(file.library(VERSIONS))? };
     for (path, node) in &stage.tree {
-        objects::write(&lock, stage, &version, path, node, datasets.get(path))?;
+        objects::write(&lock, stage, &version, path, node, datasets.get_mut(path), transaction)?;
     }
     attributes::write(&lock, &version, ".", None, &stage.attributes, &[])
         .map_err(file.library(&object))?;
     Ok(version)
 }
 
-/// The group of the version that is being written, and the version it comes from.
-struct VersionGroup<'s> {
+/// The group of the version that is being written, and that of the version it comes from.
+struct VersionGroup {
     group: Group,
-    parent: Option<&'s VersionInner>,
+    parent: Option<Group>,
 }
 
 /// Step 3: the version is whole, and perhaps current.
 fn make_visible(
     stage: &Stage<'_>,
-    version: &VersionGroup<'_>,
-    undo: &mut Undo,
+    version: &VersionGroup,
+    transaction: &Transaction<'_>,
 ) -> Result<(), Error> {
-    let file = &stage.file.inner;
     let lock = h5strata_ffi::lock();
     let visible = layout::mark_committed(&lock, &version.group).and_then(|()| {
         if stage.make_current {
-            undo.current(stage.file.current_name().ok());
-            layout::set_current(&lock, &file.versions, &stage.name)?;
+            layout::set_current(&lock, transaction.versions(), &stage.name)?;
         }
         Ok(())
     });
-    visible.map_err(file.library(VERSIONS))
+    visible.map_err(stage.file.inner.library(VERSIONS))
 }
 
-/// Step 4: everything that libhdf5 still holds goes to the file.
-fn flush(stage: &Stage<'_>) -> Result<(), Error> {
-    let file = &stage.file.inner;
-    file.flush(&h5strata_ffi::lock()).map_err(file.library("/"))
-}
-
-/// Step 5: the handle shows the version.
+/// Step 4: the handle shows the version.
 fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, Error> {
     let mut report = CommitReport { version: stage.name.clone(), ..CommitReport::default() };
-    let changed: Vec<String> = datasets.keys().map(|path| raw_data_path(path)).collect();
+    let stored: HashMap<String, Option<u64>> = datasets
+        .iter()
+        .map(|(path, dataset)| {
+            // Those of a dataset that was not looked at are as they were.
+            let chunks = Some(dataset.chunks.end).filter(|&chunks| chunks > 0);
+            (raw_data_path(path), chunks)
+        })
+        .collect();
     for (path, node) in &stage.tree {
         match &node.kind {
             NodeKind::Unchanged if node.attributes.is_empty() => report.datasets_unchanged += 1,
@@ -308,6 +301,6 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
         }
     }
     report.datasets.sort_by(|a, b| a.path.cmp(&b.path));
-    stage.file.renew(|raw_data| changed.iter().any(|path| path == raw_data))?;
+    stage.file.renew(|raw_data| stored.get(raw_data).copied().flatten());
     Ok(report)
 }

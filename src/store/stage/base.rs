@@ -80,6 +80,16 @@ pub(in crate::store) enum StageBase {
     Strings(Box<StringBase>),
 }
 
+impl StageBase {
+    /// The elements of a whole chunk where they are kept, if they are in memory and stand there one after the other.
+    pub(in crate::store) fn in_place(&self, chunk: ChunkIndex) -> Option<&[u8]> {
+        match self {
+            Self::Memory(base) => base.in_place(chunk),
+            Self::Stored(_) | Self::Source(_) | Self::Strings(_) => None,
+        }
+    }
+}
+
 impl Base for StageBase {
     type Error = BaseError;
 

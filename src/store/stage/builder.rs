@@ -1,6 +1,8 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ndarray::{Array, ArrayBase, Data, Dimension};
+use rayon::prelude::*;
 
 use super::super::element::{Element, Elements, bytes_of, into_elements};
 use super::super::error::Error;
@@ -114,7 +116,10 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
     {
         let shape: Vec<u64> = values.shape().iter().map(|&axis| axis as u64).collect();
         let dtype = T::dtype();
-        let bytes = bytes_of(values, &dtype);
+        let bytes = match bytes_of(values, &dtype) {
+            Cow::Borrowed(bytes) => copy(bytes),
+            Cow::Owned(bytes) => bytes,
+        };
         self.bytes(dtype, &shape, bytes)
     }
 
@@ -316,6 +321,26 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
     }
 }
 
+/// Bytes from which on huge pages and other threads are worth their cost.
+const LARGE: usize = 4 << 20;
+
+/// Bytes that one thread copies at a time.
+const PART: usize = 1 << 20;
+
+/// A copy of the bytes of an array.
+fn copy(bytes: &[u8]) -> Vec<u8> {
+    if bytes.len() < LARGE {
+        return bytes.to_vec();
+    }
+    let mut copy = vec![0; bytes.len()];
+    // Advice only: without it the copy has small pages and costs more page faults.
+    drop(h5strata_ffi::os::advise_huge_pages(&mut copy));
+    copy.par_chunks_mut(PART)
+        .zip(bytes.par_chunks(PART))
+        .for_each(|(copy, part)| copy.copy_from_slice(part));
+    copy
+}
+
 /// Bytes of an element of strings of variable length in a file, as h5py counts them.
 const STRING_SIZE: usize = 16;
 
@@ -334,4 +359,17 @@ fn check_filters(settings: &Settings) -> Result<(), StageFault> {
     Pipeline::new(settings.filters.clone(), chunk_bytes, settings.element_size())
         .can_encode()
         .map_err(StageFault::Filter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_whole_whatever_their_size() {
+        for len in [0, 1, LARGE - 1, LARGE, LARGE + PART + 3] {
+            let bytes: Vec<u8> = (0..251).cycle().take(len).collect();
+            assert!(copy(&bytes) == bytes, "{len} bytes");
+        }
+    }
 }

@@ -108,7 +108,8 @@ impl<'s> StagedDataset<'s> {
         value: T,
     ) -> Result<(), Error> {
         self.check_type::<T>()?;
-        let element = bytes_of(&ndarray::arr0(value), self.dtype());
+        let value = ndarray::arr0(value);
+        let element = bytes_of(&value, self.dtype());
         let written = self.content.array.write_scalar(&selection.into(), &element);
         written.map_err(|fault| self.fault(fault.into()))
     }

@@ -308,11 +308,26 @@ impl<'f> Stage<'f> {
         Ok(())
     }
 
-    /// Writes the version to the file. The handle that the stage was made of then shows it; clones made before, and
-    /// the versions and datasets opened from them, go on showing the file as it was.
+    /// Writes the version to the file, all of it or nothing: a process that is killed on the way, and with
+    /// [`Durability::Full`](crate::Durability::Full) a loss of power, leaves the old file or the new one, once it was
+    /// [recovered](crate::RecoverOptions), which the next to open it does. See [`atomic`](crate::atomic) for how.
+    ///
+    /// Others may read the file meanwhile. Only the last step keeps them out, for as long as it takes to write what has
+    /// changed in front of the file's old end; it waits until they have let go of the file, see
+    /// [`OpenOptions::commit_patience`](super::OpenOptions::commit_patience).
+    ///
+    /// All handles of the file find the version then. Versions and datasets that were opened before go on showing
+    /// what they showed.
     ///
     /// # Errors
-    /// [`Error::Stage`], [`Error::Dataset`], [`Error::Library`]: the file then has the versions it had.
+    /// [`Error::Stage`], [`Error::Dataset`], [`Error::Library`], [`Error::Structure`]: the file is as it was, to the
+    /// byte, and the handle takes the next stage. So it is after [`Error::Lock`] because readers had the file open for
+    /// too long ([`Timeout`](crate::atomic::LockError::Timeout)).
+    ///
+    /// After [`Error::Journal`] (a write failed, the disk is full) and other kinds of [`Error::Lock`] (another program
+    /// has changed the file) all handles of the file refuse to write ([`Error::Broken`]) until it is opened anew. The
+    /// file is the old one unless the error says otherwise: a commit that fails when its journal is complete can only
+    /// be finished ([`Unfinished`](crate::atomic::JournalError::Unfinished)).
     pub fn commit(self) -> Result<CommitReport, Error> {
         commit::commit(self)
     }

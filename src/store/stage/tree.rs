@@ -63,6 +63,19 @@ impl Node {
         }
     }
 
+    /// Whether it has the values and the shape of its origin in the parent version, without a look at them; `path`:
+    /// its own.
+    pub(in crate::store) fn is_untouched(&self, path: &str) -> bool {
+        match &self.kind {
+            NodeKind::Group => false,
+            NodeKind::Unchanged | NodeKind::Other => true,
+            NodeKind::Staged(content) => {
+                let has_origin = self.origin.as_deref() == Some(path);
+                has_origin && content.base_dataset().is_some() && !content.array.is_changed()
+            }
+        }
+    }
+
     pub(in crate::store) fn is_group(&self) -> bool {
         matches!(self.kind, NodeKind::Group)
     }

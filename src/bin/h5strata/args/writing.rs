@@ -3,8 +3,29 @@
 use std::path::PathBuf;
 
 use chrono::{DateTime, FixedOffset, Utc};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use h5strata::store::parse_time;
+
+/// How changes are made.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options for changes")]
+pub(crate) struct Changes {
+    /// What a change survives once the command has ended
+    #[arg(long, value_enum, default_value_t = DurabilityChoice::Full, value_name = "WHAT")]
+    pub(crate) durability: DurabilityChoice,
+    /// Seconds to wait for readers to let go of the file
+    #[arg(long, default_value_t = 30.0, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) wait: f64,
+}
+
+/// What a change survives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DurabilityChoice {
+    /// A crash of the system and a power failure too: everything is synced to the medium
+    Full,
+    /// A kill of the process at any moment, not a crash of the system: nothing is synced
+    Process,
+}
 
 /// Create a versioned file without versions
 #[derive(Debug, Args)]
@@ -14,6 +35,32 @@ use h5strata::store::parse_time;
 pub(crate) struct Init {
     /// The file, which must not exist
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// Finish what a stopped writer has begun, or take it back
+///
+/// A commit that was stopped before its journal was complete is taken back, one that was stopped after that is
+/// finished. Every other command that opens the file does the same, if it may write there: this one tells what it did.
+/// It waits up to 30 seconds for readers.
+///
+/// A journal is applied to the file that it was written for, and no other: where a file was replaced, its journal is
+/// left alone, and nothing can be committed before it is gone.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    h5strata recover prices.h5\n  \
+    h5strata recover prices.h5 --json\n  \
+    h5strata recover restored/prices.h5 --moved")]
+pub(crate) struct Recover {
+    /// A versioned HDF5 file
+    pub(crate) file: PathBuf,
+    /// Apply a journal too that was copied or restored together with its file
+    #[arg(long)]
+    pub(crate) moved: bool,
+    /// Print the report as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Commit a new version: changes to its parent, or the content of another file
@@ -73,6 +120,8 @@ pub(crate) struct Commit {
     /// Print the report as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
 }
 
 /// What a new version holds.
@@ -120,6 +169,17 @@ pub(crate) struct SetCurrent {
     /// A version's name, @-N or @TIME
     #[arg(value_name = "VERSION", allow_hyphen_values = true)]
     pub(crate) version: String,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// A number of seconds that one can wait.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    match std::time::Duration::try_from_secs_f64(seconds) {
+        Ok(_) => Ok(seconds),
+        Err(_) => Err("not a time that one can wait".to_owned()),
+    }
 }
 
 /// A time that is UTC's: versions have no other.

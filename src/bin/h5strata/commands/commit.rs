@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     {
         return Err(Failure::SnapshotIsFile { file: snapshot.clone() });
     }
-    let mut file = open(&args.file, global)?;
+    let mut file = open(args, global)?;
     let options = options(args, &file)?;
     let mut stage = options.stage(&mut file, &args.version)?;
     let mut created = Vec::new();
@@ -65,8 +65,8 @@ fn import(
 }
 
 /// Opens the file to commit to.
-fn open(path: &Path, global: &Global) -> Result<VersionedFile, Failure> {
-    lookup::options(global).open_rw(path).map_err(|error| match error {
+fn open(args: &Commit, global: &Global) -> Result<VersionedFile, Failure> {
+    lookup::writing(global, &args.changes).open_rw(&args.file).map_err(|error| match error {
         Error::Io { file, source } if source.kind() == ErrorKind::NotFound => {
             Failure::NoFile { file }
         }

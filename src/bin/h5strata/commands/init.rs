@@ -5,6 +5,6 @@ use crate::failure::{Failure, Reporter};
 use crate::lookup;
 
 pub(crate) fn run(args: &Init, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
-    lookup::options(global).create(&args.file)?;
+    lookup::writing(global, &args.changes).create(&args.file)?;
     Ok(())
 }

@@ -9,4 +9,5 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod read;
+pub(crate) mod recover;
 pub(crate) mod set_current;

@@ -1,9 +1,11 @@
 //! Creating datasets and writing to them.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use h5strata::dtype::{Charset, Dtype};
-use h5strata::store::DatasetBuilder;
+use h5strata::selection::AxisSelection;
+use h5strata::store::{DatasetBuilder, StagedDataset};
 use h5strata::{Selection, Stage};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -11,6 +13,7 @@ use serde_json::Value;
 use super::array::{Array, Elements};
 use super::error::OpFault;
 use super::filters::Filters;
+use super::npy::Npy;
 use super::{json, npy};
 
 /// A new dataset: with values, or with a shape and nothing but its fill value.
@@ -126,18 +129,67 @@ impl Write {
     pub(super) fn apply(&self, stage: &mut Stage<'_>, folder: &Path) -> Result<(), OpFault> {
         let mut dataset = stage.dataset_mut(&self.dataset)?;
         let dtype = dataset.dtype().clone();
-        let selection = self.selection()?;
-        match values(self.npy.as_deref(), self.value.as_ref(), Some(&dtype), folder)? {
-            Some(Array { shape, elements: Elements::Fixed { bytes, .. } }) => {
-                dataset.write_bytes(selection, &bytes, &shape)?;
+        if let (Some(path), None) = (&self.npy, &self.select) {
+            let path = folder.join(path);
+            let npy = Npy::open(&path)?;
+            if npy.has_rows() && npy.shape() == dataset.shape() {
+                return write_rows(&mut dataset, npy, &path);
             }
-            Some(Array { shape, elements: Elements::Strings(strings) }) => {
-                dataset.write_strings(selection, &strings, &shape)?;
-            }
-            None => {}
         }
-        Ok(())
+        match values(self.npy.as_deref(), self.value.as_ref(), Some(&dtype), folder)? {
+            Some(array) => write(&mut dataset, self.selection()?, array),
+            None => Ok(()),
+        }
     }
+}
+
+/// Bytes of a file that are in memory beside the staged chunks that they are copied to, unless a row of chunks has
+/// more.
+const SLAB_BYTES: u64 = 16 << 20;
+
+/// Writes a file that has the shape of the dataset, some rows of chunks at a time: it is not held twice.
+fn write_rows(
+    dataset: &mut StagedDataset<'_>,
+    mut npy: Npy<impl Read>,
+    path: &Path,
+) -> Result<(), OpFault> {
+    let dtype = dataset.dtype().clone();
+    let rows = dataset.shape().first().copied().unwrap_or(0);
+    let chunk_rows = dataset.chunk_shape().first().copied().unwrap_or(1);
+    let chunk_row_bytes = npy.row_bytes().saturating_mul(chunk_rows).max(1);
+    let slab = (SLAB_BYTES / chunk_row_bytes).max(1).saturating_mul(chunk_rows);
+    let mut start: u64 = 0;
+    // At least once: values of a wrong type are refused even if there are none.
+    loop {
+        let stop = start.saturating_add(slab).min(rows);
+        let array = npy.rows(stop - start).map_err(npy::fault(path))?;
+        let array = array.cast(&dtype).map_err(|source| OpFault::Value { field: "npy", source })?;
+        write(dataset, rows_selection(start, stop), array)?;
+        if stop == rows {
+            return Ok(());
+        }
+        start = stop;
+    }
+}
+
+/// Selects indices of the first axis. Those of datasets that exist are below `i64::MAX`.
+fn rows_selection(start: u64, stop: u64) -> Selection {
+    let bound = |value: u64| i64::try_from(value).ok();
+    Selection::axes([AxisSelection::Slice { start: bound(start), stop: bound(stop), step: 1 }])
+}
+
+/// Writes an array of the dataset's type.
+fn write(
+    dataset: &mut StagedDataset<'_>,
+    selection: Selection,
+    array: Array,
+) -> Result<(), OpFault> {
+    let Array { shape, elements } = array;
+    let written = match elements {
+        Elements::Fixed { bytes, .. } => dataset.write_bytes(selection, &bytes, &shape),
+        Elements::Strings(strings) => dataset.write_strings(selection, &strings, &shape),
+    };
+    Ok(written?)
 }
 
 /// Values from a file or from JSON, as `dtype` if one is given.

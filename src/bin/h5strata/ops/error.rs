@@ -142,5 +142,5 @@ pub(crate) enum NpyFault {
     #[error("its elements take more memory than there is")]
     Memory,
     #[error("string {element} holds what is no character")]
-    Character { element: usize },
+    Character { element: u64 },
 }

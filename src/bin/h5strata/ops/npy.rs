@@ -18,35 +18,103 @@ const MAX_HEADER: usize = 10_000;
 
 /// Reads the array of a file.
 pub(super) fn read(path: &Path) -> Result<Array, OpFault> {
-    let file = File::open(path).map_err(NpyFault::from);
-    let array = file.and_then(|file| read_from(BufReader::new(file)));
-    array.map_err(|source| OpFault::Npy { path: path.to_owned(), source })
+    Npy::open(path)?.array().map_err(fault(path))
 }
 
-fn read_from(mut file: impl Read) -> Result<Array, NpyFault> {
-    let header = header(&mut file)?;
-    let size = header.kind.size().ok_or(NpyFault::Memory)?;
-    if size == 0 {
-        return Err(NpyFault::Header("its elements have no bytes"));
+/// Tells of which file a fault is.
+pub(super) fn fault(path: &Path) -> impl FnOnce(NpyFault) -> OpFault {
+    |source| OpFault::Npy { path: path.to_owned(), source }
+}
+
+/// A file whose header has been read.
+pub(super) struct Npy<R> {
+    file: R,
+    header: Header,
+    /// Bytes of an element, never 0.
+    size: usize,
+    /// Bytes of all elements.
+    expected: u64,
+    /// Bytes of the elements that have been read.
+    found: u64,
+}
+
+impl Npy<BufReader<File>> {
+    pub(super) fn open(path: &Path) -> Result<Self, OpFault> {
+        let file = File::open(path).map_err(NpyFault::from);
+        file.and_then(|file| Self::new(BufReader::new(file))).map_err(fault(path))
     }
-    let expected =
-        header.shape.iter().try_fold(size as u64, |bytes, &axis| bytes.checked_mul(axis));
-    let expected = expected.ok_or(NpyFault::Memory)?;
-    // Memory grows with what the file really holds.
-    let mut bytes = Vec::new();
-    file.take(expected).read_to_end(&mut bytes)?;
-    let found = bytes.len() as u64;
-    if found < expected {
-        return Err(NpyFault::Short { expected, found });
+}
+
+impl<R: Read> Npy<R> {
+    fn new(mut file: R) -> Result<Self, NpyFault> {
+        let header = header(&mut file)?;
+        let size = header.kind.size().ok_or(NpyFault::Memory)?;
+        if size == 0 {
+            return Err(NpyFault::Header("its elements have no bytes"));
+        }
+        let expected =
+            header.shape.iter().try_fold(size as u64, |bytes, &axis| bytes.checked_mul(axis));
+        let expected = expected.ok_or(NpyFault::Memory)?;
+        Ok(Self { file, header, size, expected, found: 0 })
     }
-    if header.fortran_order {
-        bytes = in_c_order(&bytes, &header.shape, size);
+
+    /// Shape in elements.
+    pub(super) fn shape(&self) -> &[u64] {
+        &self.header.shape
     }
-    let elements = match header.kind {
-        Kind::Stored(dtype) => Elements::Fixed { dtype, bytes },
-        Kind::Unicode { order, .. } => Elements::Strings(strings(&bytes, size, order)?),
-    };
-    Ok(Array { shape: header.shape, elements })
+
+    /// Whether the elements stand in C order, so that it can be read in [rows](Self::rows).
+    pub(super) fn has_rows(&self) -> bool {
+        !self.header.fortran_order && !self.header.shape.is_empty()
+    }
+
+    /// Bytes of what one index of the first axis stands for.
+    pub(super) fn row_bytes(&self) -> u64 {
+        self.expected.checked_div(self.header.shape.first().copied().unwrap_or(1)).unwrap_or(0)
+    }
+
+    /// Reads so many more indices of the first axis.
+    pub(super) fn rows(&mut self, count: u64) -> Result<Array, NpyFault> {
+        let mut shape = self.header.shape.clone();
+        if let Some(axis) = shape.first_mut() {
+            *axis = count;
+        }
+        let bytes = self.bytes(self.row_bytes().checked_mul(count).ok_or(NpyFault::Memory)?)?;
+        self.elements(shape, bytes)
+    }
+
+    /// Reads all of it.
+    pub(super) fn array(mut self) -> Result<Array, NpyFault> {
+        let mut bytes = self.bytes(self.expected)?;
+        if self.header.fortran_order {
+            bytes = in_c_order(&bytes, &self.header.shape, self.size);
+        }
+        let shape = std::mem::take(&mut self.header.shape);
+        self.elements(shape, bytes)
+    }
+
+    /// Reads the next bytes. Memory grows with what the file really holds.
+    fn bytes(&mut self, count: u64) -> Result<Vec<u8>, NpyFault> {
+        let mut bytes = Vec::new();
+        self.file.by_ref().take(count).read_to_end(&mut bytes)?;
+        self.found += bytes.len() as u64;
+        if (bytes.len() as u64) < count {
+            return Err(NpyFault::Short { expected: self.expected, found: self.found });
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes that were read last, as elements.
+    fn elements(&self, shape: Vec<u64>, bytes: Vec<u8>) -> Result<Array, NpyFault> {
+        let elements = match &self.header.kind {
+            Kind::Stored(dtype) => Elements::Fixed { dtype: dtype.clone(), bytes },
+            Kind::Unicode { order, .. } => {
+                let first = (self.found - bytes.len() as u64) / self.size as u64;
+                Elements::Strings(strings(&bytes, self.size, *order, first)?)
+            }
+        };
+        Ok(Array { shape, elements })
+    }
 }
 
 fn header(file: &mut impl Read) -> Result<Header, NpyFault> {
@@ -115,9 +183,14 @@ fn in_c_order(bytes: &[u8], shape: &[u64], size: usize) -> Vec<u8> {
     out
 }
 
-/// Strings of four bytes a character, without the zeros that fill them up.
-fn strings(bytes: &[u8], size: usize, order: ByteOrder) -> Result<Vec<Vec<u8>>, NpyFault> {
-    let one = |(element, bytes): (usize, &[u8])| {
+/// Strings of four bytes a character, without the zeros that fill them up; `first` is the number of the first one.
+fn strings(
+    bytes: &[u8],
+    size: usize,
+    order: ByteOrder,
+    first: u64,
+) -> Result<Vec<Vec<u8>>, NpyFault> {
+    let one = |(element, bytes): (u64, &[u8])| {
         let codes = bytes.as_chunks().0.iter().map(|&code| match order {
             ByteOrder::Little => u32::from_le_bytes(code),
             ByteOrder::Big => u32::from_be_bytes(code),
@@ -126,12 +199,16 @@ fn strings(bytes: &[u8], size: usize, order: ByteOrder) -> Result<Vec<Vec<u8>>, 
         let text = text.ok_or(NpyFault::Character { element })?;
         Ok(text.trim_end_matches('\0').as_bytes().to_vec())
     };
-    bytes.chunks_exact(size).enumerate().map(one).collect()
+    (first..).zip(bytes.chunks_exact(size)).map(one).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read_from(bytes: &[u8]) -> Result<Array, NpyFault> {
+        Npy::new(bytes)?.array()
+    }
 
     fn file(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
         let mut file = MAGIC.to_vec();
@@ -174,6 +251,28 @@ mod tests {
         }
         let wrong = file(1, &header("'<U1'", "False", "(1,)"), &[0xff; 4]);
         assert!(matches!(read_from(&wrong[..]), Err(NpyFault::Character { element: 0 })));
+    }
+
+    #[test]
+    fn rows_are_read_one_after_the_other() {
+        let whole = file(1, &header("'|u1'", "False", "(3, 2)"), &[0, 1, 2, 3, 4, 5]);
+        let mut npy = Npy::new(&whole[..]).unwrap();
+        assert!(npy.has_rows());
+        for (count, expected) in [(2, &[0, 1, 2, 3][..]), (0, &[]), (1, &[4, 5])] {
+            let Array { shape, elements } = npy.rows(count).unwrap();
+            assert_eq!(shape, [count, 2]);
+            assert!(matches!(elements, Elements::Fixed { bytes, .. } if bytes == expected));
+        }
+        assert!(matches!(npy.rows(1), Err(NpyFault::Short { expected: 6, found: 6 })));
+        let codes = [u32::from('a'), u32::MAX].map(u32::to_le_bytes).concat();
+        let wrong = file(1, &header("'<U1'", "False", "(2,)"), &codes);
+        let mut npy = Npy::new(&wrong[..]).unwrap();
+        npy.rows(1).unwrap();
+        assert!(matches!(npy.rows(1), Err(NpyFault::Character { element: 1 })));
+        for (order, shape) in [("True", "(3, 2)"), ("False", "()")] {
+            let bytes = file(1, &header("'|u1'", order, shape), &[0; 6]);
+            assert!(!Npy::new(&bytes[..]).unwrap().has_rows());
+        }
     }
 
     #[test]

@@ -1,0 +1,268 @@
+//! The digests of a dataset's stored chunks, by which chunks are used again (format-v4.md, "hash_table").
+
+mod chunk;
+mod hasher;
+
+use std::collections::{HashMap, HashSet};
+
+use h5strata_ffi::id::File;
+use h5strata_ffi::{Lock, h5a, h5d, h5p, h5s, h5t};
+
+use self::hasher::DigestKeys;
+use super::super::digest::Digest;
+use super::super::error::{DatasetFault, HashTableFault};
+use super::super::layout::{self, HASH_TABLE_CHUNK, HASH_TABLE_FILTER};
+use super::super::names::{LARGEST_INDEX, hash_table_path};
+use crate::dims::RawChunk;
+
+/// Bytes of a row: 32 of the digest, then where the chunk begins and ends along axis 0 of `raw_data`.
+const ROW: usize = 48;
+
+/// The filter mask of a chunk without its one filter.
+const LEFT_OUT: u32 = 1;
+
+/// Rows that may be missing: more is no table that anybody has rebuilt.
+const MOST_MISSING: u64 = 1 << 24;
+
+/// The digests of all stored chunks of one dataset, in memory: they are read once for all commits to an open file.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Digests {
+    chunks: HashMap<Digest, RawChunk, DigestKeys>,
+    /// How many raw chunks from the first on have a row, which of the later ones have, and one past the last of them.
+    listed: u64,
+    listed_later: HashSet<RawChunk>,
+    end: u64,
+    /// Number of valid rows.
+    rows: u64,
+    /// The rows of the last chunk of the table, if it is stored as such tables are and the chunk is not full.
+    last_chunk: Option<Vec<u8>>,
+}
+
+/// The hash table of one dataset.
+#[derive(Debug)]
+pub(super) struct HashTable {
+    path: String,
+    dataset: h5d::Dataset,
+    digests: Digests,
+    /// Elements of a chunk along axis 0.
+    edge: u64,
+    /// Rows to be written.
+    added: Vec<u8>,
+}
+
+impl HashTable {
+    /// Opens the table of the dataset at `path`, whose chunks have `edge` elements along axis 0 and of which
+    /// there are at most `raw_chunks`. It is read unless the last commit has left its digests.
+    pub(super) fn open(
+        file: &File,
+        path: &str,
+        edge: u64,
+        raw_chunks: u64,
+        known: Option<Digests>,
+    ) -> Result<Self, DatasetFault> {
+        let path = hash_table_path(path);
+        let fault = |fault| DatasetFault::HashTable { path: path.clone(), fault };
+        let lock = h5strata_ffi::lock();
+        let dataset = h5d::open(&lock, file, &path)?;
+        if let Some(digests) = known {
+            return Ok(Self { path, dataset, digests, edge, added: Vec::new() });
+        }
+        let datatype = h5d::datatype(&lock, &dataset)?;
+        let expected = h5t::create(&lock, &layout::hash_row())?;
+        if !h5t::equal(&lock, &datatype, &expected)? {
+            return Err(fault(HashTableFault::Type));
+        }
+        let rows = largest_index(&lock, &dataset, &path)?;
+        let extent = h5s::extent(&lock, &h5d::space(&lock, &dataset)?)?;
+        let rows = match (extent.dims(), u64::try_from(rows)) {
+            (&[found], Ok(rows)) if rows <= found => rows,
+            _ => return Err(fault(HashTableFault::LargestIndex { largest_index: rows })),
+        };
+        let (path, digests) = (path.clone(), Digests::default());
+        let mut table = Self { path, dataset, digests, edge, added: Vec::new() };
+        table.read(&lock, rows, raw_chunks)?;
+        Ok(table)
+    }
+
+    fn read(&mut self, lock: &Lock, rows: u64, raw_chunks: u64) -> Result<(), DatasetFault> {
+        self.digests.rows = rows;
+        if rows == 0 {
+            self.digests.last_chunk = is_usual(lock, &self.dataset)?.then(Vec::new);
+            return Ok(());
+        }
+        let memory = || DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) };
+        let count = usize::try_from(rows).map_err(|_| memory())?;
+        let size = count.checked_mul(ROW).ok_or_else(memory)?;
+        let mut bytes = bytemuck::allocation::try_zeroed_vec::<u8>(size).map_err(|()| memory())?;
+        let datatype = h5d::datatype(lock, &self.dataset)?;
+        let rows = h5s::Hyperslab { start: &[0], stride: None, count: &[rows], block: None };
+        h5d::Reader::new(lock, &self.dataset, datatype)?.read(lock, Some(&rows), &mut bytes)?;
+        self.digests.chunks.reserve(count);
+        if is_usual(lock, &self.dataset)? {
+            let full = count / chunk::ROWS * chunk::ROWS * ROW;
+            self.digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
+        }
+        for (row, bytes) in bytes.chunks_exact(ROW).enumerate() {
+            let (digest, range) = bytes.split_at(32);
+            let start: [u8; 8] = range[..8].try_into().unwrap_or_default();
+            // Rows go by where they say their chunk begins: their order is nobody's.
+            let raw = u64::try_from(i64::from_le_bytes(start))
+                .ok()
+                .filter(|start| start.is_multiple_of(self.edge))
+                .map(|start| start / self.edge)
+                .filter(|&raw| raw < raw_chunks);
+            let Some(raw) = raw else {
+                let fault = HashTableFault::Row { row: row as u64 };
+                return Err(DatasetFault::HashTable { path: self.path.clone(), fault });
+            };
+            self.digests.list(RawChunk(raw));
+            // Of several chunks with one digest any will do; the first is taken.
+            let digest: Digest = digest.try_into().unwrap_or_default();
+            self.digests.chunks.entry(digest).or_insert(RawChunk(raw));
+        }
+        Ok(())
+    }
+
+    /// One past the last raw chunk that has a row.
+    pub(super) fn end(&self) -> u64 {
+        self.digests.end
+    }
+
+    /// The stored chunk with these values and this shape.
+    pub(super) fn find(&self, digest: &Digest) -> Option<RawChunk> {
+        self.digests.chunks.get(digest).copied()
+    }
+
+    /// Adds a chunk that is about to be written, `rows` of whose elements along axis 0 are inside the bounds.
+    pub(super) fn add(&mut self, digest: Digest, raw: RawChunk, rows: u64) {
+        self.digests.chunks.insert(digest, raw);
+        self.push_row(&digest, raw, rows);
+    }
+
+    /// Gives every raw chunk before `end` a row. Tables that versioned-hdf5 has rebuilt lack those of chunks that
+    /// it saw twice; the next writer would take the chunks at the end for garbage. The row's digest is that of
+    /// nothing.
+    pub(super) fn complete(&mut self, end: u64) -> Result<(), DatasetFault> {
+        let missing = end.saturating_sub(self.digests.rows_of_chunks());
+        if missing == 0 {
+            return Ok(());
+        }
+        if missing > MOST_MISSING {
+            let (path, fault) = (self.path.clone(), HashTableFault::Missing { rows: missing });
+            return Err(DatasetFault::HashTable { path, fault });
+        }
+        for raw in (0..end).map(RawChunk) {
+            if !self.digests.is_listed(raw) {
+                self.push_row(&[0; 32], raw, self.edge);
+            }
+        }
+        Ok(())
+    }
+
+    fn push_row(&mut self, digest: &Digest, raw: RawChunk, rows: u64) {
+        let start = raw.0.saturating_mul(self.edge);
+        self.added.extend_from_slice(digest);
+        self.added.extend_from_slice(&start.to_le_bytes());
+        self.added.extend_from_slice(&start.saturating_add(rows).to_le_bytes());
+        self.digests.list(raw);
+    }
+
+    /// Writes the rows that were added, in one piece, and after them how many there are.
+    /// Returns the digests of all chunks.
+    pub(super) fn write(mut self, lock: &Lock) -> Result<Digests, DatasetFault> {
+        let added = (self.added.len() / ROW) as u64;
+        if added == 0 {
+            return Ok(self.digests);
+        }
+        let rows = self.digests.rows + added;
+        h5d::set_extent(lock, &self.dataset, &[rows])?;
+        match self.digests.last_chunk.take() {
+            Some(rows) => self.digests.last_chunk = Some(self.write_chunks(lock, rows)?),
+            None => {
+                let start = &[self.digests.rows];
+                let new = h5s::Hyperslab { start, stride: None, count: &[added], block: None };
+                let datatype = h5d::datatype(lock, &self.dataset)?;
+                h5d::write(lock, &self.dataset, &datatype, Some(&new), &self.added)?;
+            }
+        }
+        let count = i64::try_from(rows)
+            .map_err(|_| DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) })?;
+        layout::write_integer(lock, self.dataset.id(), ".", LARGEST_INDEX, count)?;
+        self.digests.rows = rows;
+        Ok(self.digests)
+    }
+}
+
+impl HashTable {
+    /// Writes the added rows behind those of the last chunk, chunk by chunk; returns the rows of what is the last chunk
+    /// then.
+    fn write_chunks(&self, lock: &Lock, mut rows: Vec<u8>) -> Result<Vec<u8>, DatasetFault> {
+        let mut start = self.digests.rows - (rows.len() / ROW) as u64;
+        rows.extend_from_slice(&self.added);
+        for chunk in rows.chunks(chunk::ROWS * ROW) {
+            match chunk::encode(chunk) {
+                Some(stored) => h5d::write_chunk(lock, &self.dataset, &[start], 0, &stored)?,
+                None => {
+                    let mut stored = chunk.to_vec();
+                    stored.resize(chunk::ROWS * ROW, 0);
+                    h5d::write_chunk(lock, &self.dataset, &[start], LEFT_OUT, &stored)?;
+                }
+            }
+            start += chunk::ROWS as u64;
+        }
+        rows.drain(..rows.len() / (chunk::ROWS * ROW) * (chunk::ROWS * ROW));
+        Ok(rows)
+    }
+}
+
+/// Whether a table is stored as such tables are: in chunks of 4096 rows, compressed by LZF alone.
+fn is_usual(lock: &Lock, table: &h5d::Dataset) -> Result<bool, h5strata_ffi::Error> {
+    let creation = h5d::creation(lock, table)?;
+    let (filter, _) = HASH_TABLE_FILTER;
+    Ok(h5p::chunk_shape(lock, &creation)?[..] == [HASH_TABLE_CHUNK]
+        && h5p::filter_count(lock, &creation)? == 1
+        && h5p::filter(lock, &creation, 0)?.id == i32::from(filter))
+}
+
+impl Digests {
+    /// One past the last raw chunk that has a row.
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    fn is_listed(&self, raw: RawChunk) -> bool {
+        raw.0 < self.listed || self.listed_later.contains(&raw)
+    }
+
+    /// Number of raw chunks that have a row.
+    fn rows_of_chunks(&self) -> u64 {
+        self.listed + self.listed_later.len() as u64
+    }
+
+    fn list(&mut self, raw: RawChunk) {
+        if raw.0 > self.listed {
+            self.listed_later.insert(raw);
+        } else if raw.0 == self.listed {
+            self.listed += 1;
+            while self.listed_later.remove(&RawChunk(self.listed)) {
+                self.listed += 1;
+            }
+        }
+        self.end = self.end.max(raw.0.saturating_add(1));
+    }
+}
+
+fn largest_index(lock: &Lock, table: &h5d::Dataset, path: &str) -> Result<i64, DatasetFault> {
+    let attribute = h5a::open(lock, table.id(), ".", LARGEST_INDEX)?;
+    let described = h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?;
+    let bytes: Option<[u8; 8]> = match described.class {
+        h5t::TypeClass::Integer { order: h5t::ByteOrder::Little, .. } => {
+            h5a::read(lock, &attribute)?.try_into().ok()
+        }
+        _ => None,
+    };
+    bytes.map(i64::from_le_bytes).ok_or_else(|| DatasetFault::HashTable {
+        path: path.to_owned(),
+        fault: HashTableFault::LargestIndexType,
+    })
+}

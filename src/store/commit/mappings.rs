@@ -1,0 +1,173 @@
+//! The lists of mappings of a version's datasets. They are written when libhdf5 has closed the file: it takes 30
+//! microseconds to write a mapping, and 10 to copy one.
+
+use std::collections::BTreeMap;
+
+use h5strata_ffi::h5o;
+
+use super::super::error::Error;
+use super::super::file::FileInner;
+use super::super::names::VERSIONS;
+use super::super::stage::Stage;
+use crate::chunk_map::MapError;
+use crate::chunk_map::vds_block::{ChunkSources, encode_list};
+use crate::dims::{ChunkIndex, RawChunk};
+use crate::ondisk::{
+    FieldWidth, HiddenList, Layout, MapPatcher, ObjectHeader, ObjectRange, OndiskError, ReadAt,
+    Superblock, WriteAt, locate,
+};
+
+/// Bytes of all lists of a commit below which libhdf5 writes them: it puts them beside other small things, and a place
+/// of their own takes at least twice as much (`H5HG_MINSIZE`).
+const SMALL: u64 = 2048;
+
+/// What is to be written, and what libhdf5 is not to see meanwhile.
+pub(in crate::store) struct Mappings {
+    /// Width of a length in the file; `None` where libhdf5 has to write the lists.
+    length_size: Option<FieldWidth>,
+    /// Lists of the parent version that are copied, by the path of their dataset.
+    parents: BTreeMap<String, ParentList>,
+    hidden: Vec<HiddenList>,
+    /// The new lists, by the address of their dataset's object header.
+    new: Vec<(u64, NewList)>,
+}
+
+/// A list of the parent version.
+struct ParentList {
+    header: u64,
+    list: ObjectRange,
+}
+
+enum NewList {
+    Encoded(Vec<u8>),
+    /// That of the parent version's dataset at a path.
+    OfParent(String),
+}
+
+impl Mappings {
+    /// No list yet, in a file in which they can be written here unless libhdf5 was asked for.
+    pub(in crate::store) fn new(file: &FileInner) -> Result<Self, Error> {
+        let by_library = file.writer()?.options.library_mappings;
+        let length_size = match file.read_at() {
+            Some((bytes, _)) if !by_library => match file.read_whole(|| MapPatcher::begin(bytes)) {
+                Ok(patcher) => Some(patcher.length_size()),
+                // The file is of a kind that libhdf5 alone writes.
+                Err(OndiskError::Unsupported { .. }) => None,
+                Err(error) => return Err(file.structure("/")(error)),
+            },
+            _ => None,
+        };
+        Ok(Self { length_size, parents: BTreeMap::new(), hidden: Vec::new(), new: Vec::new() })
+    }
+
+    /// No list yet, with those of the parent version at hand that a stage has not touched.
+    pub(super) fn of_stage(stage: &Stage<'_>) -> Result<Self, Error> {
+        let file = &stage.file.inner;
+        let mut mappings = Self::new(file)?;
+        let (Some(parent), Some((bytes, superblock)), Some(_)) =
+            (&stage.parent, file.read_at(), mappings.length_size)
+        else {
+            return Ok(mappings);
+        };
+        let session = file.session().map_err(file.library(VERSIONS))?;
+        let group = parent.inner.group(&session).map_err(file.library(VERSIONS))?;
+        for (path, node) in &stage.tree {
+            let Some(origin) = node.origin.as_deref().filter(|_| node.is_untouched(path)) else {
+                continue;
+            };
+            // What is not found here is libhdf5's to copy.
+            if let Ok(header) = h5o::address(session.lock(), &*group, origin)
+                && let Ok(Some(list)) = list_of(bytes, superblock, header)
+            {
+                mappings.parents.insert(origin.to_owned(), ParentList { header, list });
+            }
+        }
+        if mappings.inherited_bytes() < SMALL {
+            mappings.parents.clear();
+        }
+        Ok(mappings)
+    }
+
+    fn inherited_bytes(&self) -> u64 {
+        self.parents.values().map(|parent| parent.list.len).sum()
+    }
+
+    /// Whether lists of so many bytes are left to libhdf5.
+    pub(super) fn are_small(&self, bytes: u64) -> bool {
+        self.inherited_bytes() + bytes < SMALL
+    }
+
+    /// The list of a dataset with these stored chunks; `None` without any, and where libhdf5 has to write it.
+    pub(super) fn encode(
+        &self,
+        sources: ChunkSources<'_>,
+        map: &[(ChunkIndex, RawChunk)],
+    ) -> Result<Option<Vec<u8>>, MapError> {
+        match self.length_size {
+            Some(length_size) if !map.is_empty() => {
+                Ok(Some(encode_list(sources, map.iter().copied(), length_size)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Hides the lists that are to be copied. libhdf5 must not have the file open.
+    pub(super) fn hide(&mut self, file: &mut dyn WriteAt) -> Result<(), OndiskError> {
+        let superblock = Superblock::read(file)?;
+        for parent in self.parents.values() {
+            self.hidden.extend(HiddenList::hide(file, &superblock, parent.header)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the list of the parent version's dataset at a path is hidden.
+    pub(super) fn is_hidden(&self, origin: &str) -> bool {
+        self.parents.contains_key(origin)
+    }
+
+    /// Gives the dataset whose object header is at `header` the list of the parent version's dataset at `origin`.
+    pub(super) fn copy(&mut self, header: u64, origin: &str) {
+        self.new.push((header, NewList::OfParent(origin.to_owned())));
+    }
+
+    /// Gives the dataset whose object header is at `header` a list of its own.
+    pub(super) fn add(&mut self, header: u64, list: Vec<u8>) {
+        self.new.push((header, NewList::Encoded(list)));
+    }
+
+    /// Writes all lists. libhdf5 must have closed the file.
+    pub(super) fn write(self, file: &mut dyn WriteAt) -> Result<(), OndiskError> {
+        let superblock = Superblock::read(file)?;
+        for hidden in self.hidden {
+            hidden.restore(file, &superblock)?;
+        }
+        if self.new.is_empty() {
+            return Ok(());
+        }
+        let mut patcher = MapPatcher::begin(file)?;
+        for (header, list) in self.new {
+            match list {
+                NewList::Encoded(list) => patcher.place(file, header, &list)?,
+                NewList::OfParent(origin) => {
+                    if let Some(parent) = self.parents.get(&origin) {
+                        let list = parent.list.read(file)?;
+                        patcher.place(file, header, &list)?;
+                    }
+                }
+            }
+        }
+        patcher.finish(file).map(|_| ())
+    }
+}
+
+/// The list of a dataset's mappings; `None` if it has none of its own kind.
+fn list_of(
+    file: &dyn ReadAt,
+    superblock: &Superblock,
+    header: u64,
+) -> Result<Option<ObjectRange>, OndiskError> {
+    match ObjectHeader::read(file, superblock, header)?.layout()? {
+        Layout::Virtual { mappings: Some(id) } => locate(file, superblock, id).map(Some),
+        _ => Ok(None),
+    }
+}
