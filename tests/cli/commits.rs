@@ -207,6 +207,20 @@ fn an_operation_that_fails_leaves_the_file_as_it_was() -> Outcome {
             &["\"value\"", "cannot hold 1.5"],
         ),
         (json!({"op": "write", "dataset": "data", "value": [1, 2]}), &["data"]),
+        (
+            json!({"op": "write", "dataset": "data", "value": null}),
+            &["\"value\"", "null is no value of a dataset"],
+        ),
+        (json!({"op": "write", "dataset": "data", "value": [1, null]}), &["\"value\"", "null is"]),
+        (json!({"op": "create", "dataset": "new", "value": null}), &["\"value\"", "null is"]),
+        (
+            json!({"op": "create", "dataset": "new", "value": ["a", null]}),
+            &["\"value\"", "null is"],
+        ),
+        (
+            json!({"op": "create", "dataset": "new", "shape": [1], "dtype": "i4", "fill": null}),
+            &["\"fill\"", "null is"],
+        ),
         (json!({"op": "write", "dataset": "data", "select": "9", "value": 1}), &["9"]),
         (json!({"op": "write", "dataset": "data", "select": "a", "value": 1}), &["\"select\""]),
         (json!({"op": "write", "dataset": "data", "npy": "gone.npy"}), &["\"npy\"", "gone.npy"]),

@@ -7,6 +7,7 @@
 
 mod commits;
 mod listings;
+mod memory;
 mod outputs;
 mod program;
 mod progress;

@@ -25,7 +25,7 @@ pub(crate) fn h5strata() -> Command {
 /// A command with nothing from the environment that changes what the program prints.
 fn plain(command: &str) -> Command {
     let mut command = Command::new(command);
-    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "HDF5_USE_FILE_LOCKING"] {
         command.env_remove(variable);
     }
     command

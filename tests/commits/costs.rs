@@ -8,6 +8,10 @@ use crate::support::Outcome;
 use crate::support::values::Numbers;
 use crate::{Scratch, dataset, read_as};
 
+/// Most bytes that are read of a small commit's pages below the end of the file: a dozen, each for what is around a
+/// change, for whether it has changed, twice out of the journal, and a few by which the journal knows its file.
+const PAGES_READ: u64 = 192 << 10;
+
 /// Bytes of a chunk of 8192 elements of 8 bytes.
 const CHUNK_BYTES: u64 = 64 << 10;
 
@@ -86,7 +90,7 @@ fn a_commit_of_one_chunk_reads_and_writes_one_chunk_however_many_there_are() -> 
             let besides = (48 << 10) + 200 * chunks;
             let (read, written) = (chunks_read * CHUNK_BYTES, chunks_written * CHUNK_BYTES);
             assert!(
-                (read..read + besides).contains(&io.bytes_read),
+                (read..read + besides + PAGES_READ).contains(&io.bytes_read),
                 "{chunks}: {selection}: {io:?}"
             );
             assert!(io.bytes_written >= written, "{chunks}: {selection}: {io:?}");
@@ -125,7 +129,7 @@ fn datasets_that_are_not_touched_cost_no_chunk() -> Outcome {
     assert_eq!(report.chunks_written, 1);
     // Less than one chunk, and no more than their lists of mappings.
     let most = (32 << 10) + 4 * 100 * 150;
-    assert!(io.bytes_read < most && io.bytes_written < most, "{io:?}");
+    assert!(io.bytes_read < most + PAGES_READ && io.bytes_written < most + (32 << 10), "{io:?}");
     Ok(())
 }
 
@@ -154,13 +158,13 @@ fn appending_costs_at_the_hundredth_version_what_it_costs_at_the_tenth_but_for_l
         costs.push(io);
     }
     let (tenth, hundredth) = (costs[10], costs[100]);
-    // A mapping of each chunk is read from the parent and written to the new version, the hash table is read whole
-    // and its last chunk written again, and the group of versions grows.
+    // A mapping of each chunk is read from the parent and written to the new version, the last chunk of the hash table
+    // is written again, and the group of versions grows: by pages that are read four times and written twice.
     let lists = 90 * 500;
     let message = format!("{tenth:?}, then {hundredth:?}");
-    assert!(hundredth.bytes_read <= tenth.bytes_read + lists, "{message}");
+    assert!(hundredth.bytes_read <= tenth.bytes_read + lists + (64 << 10), "{message}");
     assert!(hundredth.bytes_written <= tenth.bytes_written + lists, "{message}");
-    assert!(hundredth.reads <= tenth.reads + 16, "{message}");
+    assert!(hundredth.reads <= tenth.reads + 32, "{message}");
     assert!(hundredth.writes <= tenth.writes + 16, "{message}");
     assert_eq!(read_as::<f64>(&file, "r100", "x")[[57, 3]], 57.5);
     Ok(())

@@ -91,9 +91,7 @@ fn clones_commit_in_turns_and_each_starts_from_the_newest() -> Outcome {
     for version in 1..8 {
         commit(if version % 2 == 0 { &mut one } else { &mut other }, version)?;
     }
-    let newest = VersionedFile::open(&scratch.path);
-    // libhdf5 has one process open a file for writing; within it, readers are fine.
-    let newest = newest?;
+    let newest = VersionedFile::open(&scratch.path)?;
     for file in [&one, &other, &newest] {
         for version in 0..8 {
             check(file, version);
@@ -162,6 +160,30 @@ fn a_version_is_found_as_soon_as_it_is_committed_and_not_before() -> Outcome {
     stage.commit()?;
     assert_eq!(clone.version("r1")?.name(), "r1");
     assert_eq!(clone.current_name()?, "r1");
+    Ok(())
+}
+
+/// Versions were counted back, and found by time, in the history as it was when a handle was first asked for it.
+#[test]
+fn versions_are_counted_back_and_found_by_time_in_the_newest_history() -> Outcome {
+    let scratch = Scratch::new();
+    let mut file = scratch.create();
+    commit(&mut file, 0)?;
+    let (clone, reader) = (file.clone(), VersionedFile::open(&scratch.path)?);
+    for handle in [&clone, &reader] {
+        assert_eq!(handle.versions()?.len(), 1);
+    }
+    (1..4).try_for_each(|version| commit(&mut file, version))?;
+    for handle in [&clone, &reader] {
+        assert_eq!(handle.current()?.name(), "r3");
+        assert_eq!(handle.back(3)?.name(), "r0");
+        assert_eq!(handle.at(chrono::Utc::now())?.name(), "r3");
+        let Err(Error::UnknownVersion { known, .. }) = handle.version("zzz") else {
+            panic!("there is no zzz")
+        };
+        assert_eq!(known.len(), 4);
+        assert_eq!(handle.versions()?.len(), 1, "a list that was given stays");
+    }
     Ok(())
 }
 

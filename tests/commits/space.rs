@@ -61,32 +61,43 @@ fn an_array_that_is_committed_ten_times_is_stored_once() -> Outcome {
     Ok(())
 }
 
-/// Files grew by every dataset that came and went.
+/// Files grew by every dataset that came and went, and by more where they were closed in between.
 #[test]
 fn a_dataset_that_comes_and_goes_costs_no_more_than_its_versions() -> Outcome {
-    let scratch = Scratch::new();
-    let mut file = scratch.create();
-    let values = Array1::from_iter(0..8192_i64);
-    let mut sizes = Vec::new();
-    for cycle in 0..50 {
-        let mut stage = file.stage(&format!("with{cycle}"))?;
-        stage.create_dataset("x").chunks(&[8192]).data(&values)?;
-        stage.commit()?;
-        let mut stage = file.stage(&format!("without{cycle}"))?;
-        stage.delete("x")?;
-        stage.commit()?;
-        sizes.push(scratch.size());
+    for reopened in [false, true] {
+        let scratch = Scratch::new();
+        let mut file = scratch.create();
+        let values = Array1::from_iter(0..8192_i64);
+        let mut sizes = Vec::new();
+        for cycle in 0..50 {
+            let mut stage = file.stage(&format!("with{cycle}"))?;
+            stage.create_dataset("x").chunks(&[8192]).data(&values)?;
+            stage.commit()?;
+            let mut stage = file.stage(&format!("without{cycle}"))?;
+            stage.delete("x")?;
+            stage.commit()?;
+            if reopened {
+                drop(file);
+                file = VersionedFile::open_rw(&scratch.path)?;
+            }
+            sizes.push(scratch.size());
+        }
+        drop(file);
+        // Two groups with three attributes each, a virtual dataset with two, and a list of one mapping: none of it is
+        // ever freed, as both versions stay. The chunk of 64 KiB is stored once.
+        let growth = (scratch.size() - sizes[1]) / 48;
+        let most = if reopened { GROWTH + HEAP_COLLECTION } else { GROWTH };
+        assert!(growth <= most, "reopened: {reopened}: {growth} bytes a cycle: {sizes:?}");
     }
-    drop(file);
-    // Two groups with three attributes each, a virtual dataset with two, and a list of one mapping: none of it is
-    // ever freed, as both versions stay. The chunk of 64 KiB is stored once.
-    let growth = (scratch.size() - sizes[1]) / 48;
-    assert!(growth <= GROWTH, "{growth} bytes a cycle: {sizes:?}");
     Ok(())
 }
 
 /// Most bytes that a version with one small dataset and one without add.
 const GROWTH: u64 = 4 << 10;
+
+/// What a file that is opened anew adds: libhdf5 begins another heap collection for the strings of attributes
+/// (`H5HG_MINSIZE`), however much room the last one has.
+const HEAP_COLLECTION: u64 = 4096;
 
 /// Stages that came to nothing made the file larger.
 #[test]

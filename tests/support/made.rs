@@ -118,6 +118,18 @@ pub(crate) fn creating(arguments: &[&str]) -> Result<String, SupportError> {
     run(script("creating.py")?.args(arguments))
 }
 
+/// Runs a command of `tests/python/patched_maps.py` on a file.
+///
+/// # Errors
+/// [`SupportError::NoPython`]; [`SupportError::CommandFailed`] also where a check fails.
+pub(crate) fn patched_maps(
+    command: &str,
+    file: &Path,
+    arguments: &[&str],
+) -> Result<(), SupportError> {
+    run(script("patched_maps.py")?.arg(command).arg(file).args(arguments)).map(|_| ())
+}
+
 /// Runs a command of `tests/python/alter.py` on a file.
 ///
 /// # Errors

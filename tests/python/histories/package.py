@@ -88,15 +88,23 @@ def _create(file: h5py.File, group: Any, op: dict[str, Any]) -> None:
     # A dataset that has stored chunks takes no filters again: those of plugins are compared with the parameters that
     # the plugin added, and so are never equal.
     known = f"_version_data/{path}/raw_data" in file
+    fill = kinds.fill_of(text, op["fill"])[()] if "fill" in op else None
+    if known and _is_nan(fill):
+        # It compares fill values by `!=`, and no NaN is equal to the one that is stored.
+        raise NotImplementedError("another dataset with NaN as its fill value")
     group.create_dataset(
         path,
         data=op.get("array"),
         shape=tuple(op["shape"]) if "shape" in op else None,
         dtype=kinds.dtype_of(text),
         chunks=tuple(op["chunks"]),
-        fillvalue=kinds.fill_of(text, op["fill"])[()] if "fill" in op else None,
+        fillvalue=fill,
         **({} if known else pipelines.keywords(op["filters"])),
     )
+
+
+def _is_nan(fill: Any) -> bool:
+    return isinstance(fill, np.inexact) and bool(np.isnan(fill))
 
 
 def _delete(group: Any, path: str) -> None:

@@ -45,6 +45,7 @@ def mappings(broken: Broken) -> None:
     )
     linked("foreign-file", "a mapping into another file", second(file=b"elsewhere.h5"), "elsewhere.h5")
     linked("foreign-file-that-exists", "a mapping into another file", second(file=b"no-raw-data.h5"), "no-raw-data.h5")
+    linked("own-file-by-name", "a mapping that names its own file", second(file=b"./own-file-by-name.h5"), "./own-file")
     linked("source-out-of-range", "a source range beyond raw_data", second(source=block((400,), (396,), (4,))))
     linked(
         "source-partly-out-of-range", "a source range that leaves raw_data", second(source=block((400,), (10,), (4,)))
