@@ -8,8 +8,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PROGRAMS: [&str; 6] =
-    ["vds_read", "chunk_read", "direct_chunk", "pread_floor", "pwrite_floor", "memcpy_floor"];
+const PROGRAMS: [&str; 7] = [
+    "vds_read",
+    "chunk_read",
+    "direct_chunk",
+    "pread_floor",
+    "pwrite_floor",
+    "memcpy_floor",
+    "plain_commit",
+];
 
 /// Sources that every program is linked with.
 const SHARED: [&str; 2] = ["bench", "chunks"];

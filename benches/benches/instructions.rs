@@ -1,4 +1,4 @@
-//! Planning alone, in instructions: the counts that `scripts/check-instructions` guards.
+//! Planning and the encoding of mapping lists alone, in instructions: the counts that `scripts/check-instructions` guards.
 
 #![expect(missing_docs, reason = "the macros of iai-callgrind make items without them")]
 
@@ -6,7 +6,9 @@ use std::hint::black_box;
 
 use bumpalo::Bump;
 use h5strata::ReadPlan;
-use h5strata_benches::{PlanWorkload, plan_workload};
+use h5strata::chunk_map::vds_block::encode_list;
+use h5strata::ondisk::FieldWidth;
+use h5strata_benches::{ListWorkload, PlanWorkload, list_workload, plan_workload};
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 
 #[library_benchmark]
@@ -37,5 +39,18 @@ fn plan_and_walk(workload: PlanWorkload) -> (PlanWorkload, u64) {
     (workload, walked)
 }
 
+#[library_benchmark]
+#[bench::of_1_axis(list_workload("of_1_axis"))]
+#[bench::of_2_axes(list_workload("of_2_axes"))]
+#[bench::of_3_axes(list_workload("of_3_axes"))]
+#[bench::beyond_32_bits(list_workload("beyond_32_bits"))]
+fn encode(workload: ListWorkload) -> (ListWorkload, Option<Vec<u8>>) {
+    let map = workload.map.iter().copied();
+    let list = encode_list(workload.sources(), map, FieldWidth::Eight).ok();
+    // Both given back so that freeing them is not counted.
+    (workload, list)
+}
+
 library_benchmark_group!(name = plan; benchmarks = plan_and_walk);
-main!(library_benchmark_groups = plan);
+library_benchmark_group!(name = list; benchmarks = encode);
+main!(library_benchmark_groups = plan, list);

@@ -85,6 +85,10 @@ struct row row_from_arguments(int argc, char **argv)
             row.bytes = parse_whole_number(value);
         else if (strcmp(name, "--piece") == 0)
             row.piece = parse_whole_number(value);
+        else if (strcmp(name, "--values") == 0)
+            row.values = value;
+        else if (strcmp(name, "--commits") == 0)
+            row.commits = (int)parse_whole_number(value);
         else if (strcmp(name, "--uncached") == 0)
             row.uncached = (int)parse_whole_number(value);
         else if (strcmp(name, "--threads") == 0)
@@ -152,7 +156,7 @@ static uint64_t checksum(const void *data, size_t bytes)
     return sum + word * factor;
 }
 
-static double now(void)
+double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);

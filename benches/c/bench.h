@@ -23,6 +23,8 @@ struct row {
     uint64_t *indices; /* instead of `select`, for one axis: element indices, unsorted, repeats allowed */
     size_t n_indices;
     const char *plan;   /* file of byte ranges, see plan.h */
+    const char *values; /* .npy file of what is written */
+    int commits;        /* versions after the first */
     uint64_t bytes;     /* size of the result, for programs that know no dataset */
     uint64_t piece;     /* bytes that are written in one go */
     int uncached;       /* without libhdf5's chunk cache and sieve buffer */
@@ -43,6 +45,9 @@ struct result result_alloc(size_t bytes);
 
 /* Memory from malloc whose words are 1, so that the checksum of n of them is known: n squared. */
 char *words_of_one(uint64_t bytes);
+
+/* Seconds of a clock that never goes back. */
+double now(void);
 
 /* Reads a whole file into memory from malloc. */
 void *read_file(const char *path, size_t *bytes);

@@ -1,6 +1,8 @@
-//! Workloads shared by the benchmarks of h5strata: what is planned, and what must come out.
+//! Workloads shared by the benchmarks of h5strata: what is planned or encoded, and what must come out.
 
 use h5strata::Selection;
+use h5strata::chunk_map::vds_block::ChunkSources;
+use h5strata::dims::{ChunkIndex, RawChunk};
 use h5strata::selection::AxisSelection;
 
 /// One selection of a chunked dataset, with the expected size of its plan.
@@ -94,9 +96,75 @@ pub fn plan_workloads() -> Vec<PlanWorkload> {
         .collect()
 }
 
+/// A chunk of a version's dataset and the stored chunk behind it.
+pub type MappedChunk = (ChunkIndex, RawChunk);
+
+/// The stored chunks of one version's dataset, of which the list of mappings is made.
+#[derive(Clone, Debug)]
+pub struct ListWorkload {
+    /// Its name in reports.
+    pub name: &'static str,
+    /// Shape of the dataset in elements.
+    pub shape: &'static [u64],
+    /// Shape of a chunk in elements.
+    pub chunk_shape: &'static [u64],
+    /// Every chunk, each stored once, in no order in which it is stored.
+    pub map: Vec<MappedChunk>,
+    /// Bytes of the list.
+    pub bytes: usize,
+}
+
+impl ListWorkload {
+    /// Where the mappings lead from and to.
+    #[must_use]
+    pub fn sources(&self) -> ChunkSources<'_> {
+        let (shape, chunk_shape) = (self.shape, self.chunk_shape);
+        ChunkSources { shape, chunk_shape, raw_data: "/_version_data/equity/close/raw_data" }
+    }
+}
+
+/// The workload of this name; the empty list of an empty dataset if there is none.
+#[must_use]
+pub fn list_workload(name: &str) -> ListWorkload {
+    list_workloads().into_iter().find(|workload| workload.name == name).unwrap_or(ListWorkload {
+        name: "none",
+        shape: &[0],
+        chunk_shape: &[1],
+        map: Vec::new(),
+        bytes: 13,
+    })
+}
+
+/// Lists of about 10,000 mappings of 1 to 3 axes, and one whose source is beyond 32 bits.
+#[must_use]
+pub fn list_workloads() -> Vec<ListWorkload> {
+    let workloads: [(_, &'static [u64], &'static [u64], u64, usize); 4] = [
+        ("of_1_axis", &[9_999_500], &[1000], 10_000, 1_030_013),
+        ("of_2_axes", &[9_950, 9_950], &[100, 100], 10_000, 1_190_013),
+        ("of_3_axes", &[30, 74, 3944], &[9, 3, 10], 39_500, 5_332_513),
+        ("beyond_32_bits", &[10_000 << 30], &[1 << 30], 10_000, 1_369_877),
+    ];
+    let listed = workloads.into_iter().map(|(name, shape, chunk_shape, chunks, bytes)| {
+        let stored = (0..chunks).map(|chunk| (ChunkIndex(chunk), RawChunk(chunk * 7 % chunks)));
+        ListWorkload { name, shape, chunk_shape, map: stored.collect(), bytes }
+    });
+    listed.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_have_the_expected_size() {
+        use h5strata::chunk_map::vds_block::encode_list;
+        use h5strata::ondisk::FieldWidth;
+        for workload in list_workloads() {
+            let map = workload.map.iter().copied();
+            let list = encode_list(workload.sources(), map, FieldWidth::Eight).unwrap();
+            assert_eq!(list.len(), workload.bytes, "{}", workload.name);
+        }
+    }
 
     #[test]
     fn plans_have_the_expected_size() {

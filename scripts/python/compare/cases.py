@@ -29,7 +29,7 @@ class Faster:
 
 @dataclass(frozen=True)
 class NoSlowerThan:
-    """Our time must be at most `times` our own in another case of the row."""
+    """Our time must be at most `times` our own in another case of the row; of a figure: in another figure."""
 
     case: str
     times: float
@@ -48,7 +48,8 @@ class AtMost:
 
 @dataclass(frozen=True)
 class Beside:
-    """Our time is shown beside our own in another case of the row, or for another figure of a case, and not judged."""
+    """Our time is shown beside our own in another case of the row, and not judged. Of a figure: beside
+    another figure of the case."""
 
     case: str
 
@@ -125,6 +126,12 @@ class WriteCase(Case):
     figures: tuple[Figure, ...]
     own_processes: bool = False
     """Whether each answer is given by a process of its own, so that no engine holds memory that another needs."""
+    synced: bool = False
+    """Whether ours has every commit on the disk before it returns."""
+    synced_beside: bool = True
+    """Whether ours is measured so too, to be shown beside."""
+    weighed: bool = False
+    """Whether the file is weighed instead of timed: one round, and no figures."""
     limit: float = 900.0
     """Seconds after which an answer is given up, where this is more than what the caller allows."""
 
@@ -132,7 +139,7 @@ class WriteCase(Case):
         """The case as the table shows a figure of it."""
         name = f"{self.name}, {figure.name}" if figure.name else self.name
         targets = tuple(
-            replace(target, case=f"{self.name}, {target.case}") if isinstance(target, Beside) else target
+            replace(target, case=f"{self.name}, {target.case}") if isinstance(target, Beside | NoSlowerThan) else target
             for target in figure.targets
         )
-        return replace(self, name=name, rivals=figure.rivals, targets=targets)
+        return replace(self, name=name, rivals=figure.rivals, targets=(*self.targets, *targets))

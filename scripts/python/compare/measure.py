@@ -17,12 +17,14 @@ from .rivals import (
     C_PROGRAMS,
     MEMCPY_FLOOR,
     OURS,
+    OURS_SYNCED,
     c_command,
     engine_command,
     read_request,
     write_command,
     write_request,
 )
+from .space import parts_of
 
 
 @dataclass
@@ -39,6 +41,8 @@ class Measured:
     """Why the answer is wrong or missing."""
     over: float | None = None
     """The limit in seconds, if no answer came within it."""
+    space: dict[str, int] | None = None
+    """Of a file that is weighed, the bytes of each of its parts."""
 
     @property
     def median(self) -> float | None:
@@ -114,7 +118,9 @@ class Runner:
                 shift = round_number % len(engines)
                 for engine in engines[shift:] + engines[:shift]:
                     self._ask(measured[engine], case, questions[engine], timed=round_number > 0)
-        return figures_of(case, measured) if isinstance(case, WriteCase) else [Outcome(case, measured)]
+        if isinstance(case, WriteCase) and not case.weighed:
+            return figures_of(case, measured)
+        return [Outcome(case, measured)]
 
     def _question(self, engine: str, case: Case, of_this_case: ExitStack) -> Question:
         target = self._target(case, of_this_case) if isinstance(case, WriteCase) else None
@@ -156,7 +162,8 @@ class Runner:
         return request | case.selection.request(self._folder, case.slug)
 
     def _ask(self, measured: Measured, case: Case, question: Question, timed: bool) -> None:
-        if measured.fault or measured.over or (timed and sum(measured.seconds) > case.budget):
+        is_weighed = isinstance(case, WriteCase) and case.weighed
+        if measured.fault or measured.over or (timed and (is_weighed or sum(measured.seconds) > case.budget)):
             return
         # A plan is repeated by the engine, a read by asking again: every answer is checked.
         times = case.times if timed and isinstance(case, ReadCase) else 1
@@ -165,6 +172,9 @@ class Runner:
             answers = [question.ask(limit) for _ in range(times)]
             faults = (fault_of(measured.engine, case, answer, question, thorough=not timed) for answer in answers)
             measured.fault = next(filter(None, faults), None)
+            if is_weighed and not measured.fault:
+                assert question.target is not None
+                measured.space = parts_of(question.target)
         except (TooSlow, EngineError) as error:
             if isinstance(error, TooSlow):
                 measured.over = limit
@@ -194,7 +204,7 @@ def figures_of(case: WriteCase, measured: dict[str, Measured]) -> list[Outcome]:
             {
                 engine: of_figure(figure, one)
                 for engine, one in measured.items()
-                if engine == OURS or engine in figure.rivals
+                if engine in (OURS, OURS_SYNCED, *figure.rivals)
             },
         )
         for figure in case.figures
@@ -221,7 +231,10 @@ def fault_of(engine: str, case: Case, answer: dict[str, Any], question: Question
 
 def engines_of(case: Case, wanted: set[str] | None) -> list[str]:
     """Ours and the case's rivals, or those of them that are wanted."""
-    return [engine for engine in (OURS, *case.rivals) if wanted is None or engine in wanted]
+    engines = [engine for engine in (OURS, *case.rivals) if wanted is None or engine in wanted]
+    if OURS in engines and isinstance(case, WriteCase) and case.synced_beside:
+        engines.append(OURS_SYNCED)
+    return engines
 
 
 def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Iterator[Outcome]:
@@ -236,6 +249,6 @@ def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Itera
         if isinstance(case, ReadCase) and not (isinstance(following, ReadCase) and following.store is case.store):
             case.store.forget()
         if isinstance(case, WriteCase) and not (
-            isinstance(following, WriteCase) and following.workload.source == case.workload.source
+            isinstance(following, WriteCase) and following.workload.sources == case.workload.sources
         ):
             case.workload.forget()

@@ -19,7 +19,7 @@ from .build import ROOT, build
 from .cases import WriteCase
 from .protocol import Engine
 from .rivals import OURS, engine_command
-from .stores import DATASET, FULL
+from .stores import FULL
 from .write_rows import write_cases
 from .writes import Step
 
@@ -29,6 +29,8 @@ LIMIT = 600.0
 """Seconds for an answer."""
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("mapping lists", ("commit::mappings::", "chunk_list::encode", "ondisk::patch::")),
+    ("journal, apply", ("transaction::make_real",)),
     ("VDS: mappings (H5Pset_virtual)", ("h5p::mappings::", "H5Pset_virtual")),
     ("VDS: dataset (H5Dcreate)", ("h5d::create::create",)),
     ("VDS: all else", ("commit::objects::",)),
@@ -116,12 +118,12 @@ def main() -> int:
     workload.forget()
     file, record = folder / "commits.h5", folder / "perf.data"
     file.unlink(missing_ok=True)
-    first, _, one_chunk = workload.steps
+    first, _, one_chunk = workload.only.steps
     changes = [replace(one_chunk, plus=number) for number in range(1, given.commits + 1)]
 
     def request(number: int, steps: list[Step]) -> dict[str, object]:
-        more = {"threads": 0, "first_version": number, "steps": [asdict(step) for step in steps]}
-        return workload.request(file, DATASET) | more
+        series = workload.only.request() | {"steps": [asdict(step) for step in steps]}
+        return workload.request(file) | {"threads": 0, "first_version": number, "series": [series]}
 
     try:
         with Engine(engine_command(OURS, build())) as engine:

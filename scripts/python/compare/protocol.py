@@ -22,27 +22,29 @@ plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "in
         Plans the reading of a selection, without any file, `times` times. `seconds` is the mean of one plan, from
         the parsed selection to the last transfer; `transfers` is how many the plan has.
 
-write   {"op": "write", "file": PATH, "dataset": PATH, "chunks": [N, ...], "filters": {"compression": "gzip",
-        "compression_opts": N, "shuffle": true} or {}, "threads": N, "values": PATH.npy, "reopen": BOOL,
-        "first_version": N,
-        "steps": [{"shape": [N, ...], "write_back": BOOL, "blocks": [[[START, STOP], ...], ...], "plus": N}, ...]}
+write   {"op": "write", "file": PATH, "chunks": [N, ...], "filters": {"compression": "gzip",
+        "compression_opts": N, "shuffle": true} or {}, "threads": N, "synced": BOOL, "reopen": BOOL,
+        "first_version": N, "series": [{"dataset": PATH, "values": PATH.npy,
+        "steps": [{"shape": [N, ...], "write_back": BOOL, "blocks": [[[START, STOP], ...], ...], "plus": N}, ...]},
+        ...]}
         -> {"seconds": S, "steps": [S, ...]}
 
         Makes a version a step: v0, which makes the file, v1, ...; or from v<first_version> on in a file that has those
-        before. A step gives the dataset the shape, reads all of it and writes it back if that is asked for, and then
-        writes the blocks: parts of the values, each to the same place in the dataset, with `plus` added to each 8-byte
-        word as an integer. The one block of version 0 is the dataset that is created. The seconds of a step cover
-        opening the file (where `reopen` is set or the step is the first) and closing it (where `reopen` is set or it
-        is the last), but not making its blocks, which are in memory by then. Nothing is synced to the disk. Engines
-        that can write without versions are told whether to by `versioned`, and by `grows` whether a dataset must be
-        one that can grow. What stands in the file is read back by h5py.
+        before. Every dataset has a step of each version. A step gives its dataset the shape, reads all of it and
+        writes it back if that is asked for, and then writes the blocks: parts of the values, each to the same place in
+        the dataset, with `plus` added to each 8-byte word as an integer. The one block of version 0 is the dataset
+        that is created. The seconds of a step cover opening the file (where `reopen` is set or the step is the first)
+        and closing it (where `reopen` is set or it is the last), but not making its blocks, which are in memory by
+        then. Commits are synced to the disk where `synced` says so, by engines that can. Engines that can write without
+        versions are told whether to by `versioned`, and by `grows` whether a dataset must be one that can grow. What
+        stands in the file is read back by h5py.
 
 digest  {"op": "digest", "values": PATH.npy, "piece": N} -> {"seconds": S, "digest": HEX}
 
         Hashes the values by SHA-256, N bytes at a time; `digest` is that of all digests one after the other.
 
 The C programs are simpler: the row is on their command line, each line on standard input runs it once, and the answer
-is {"seconds": S, "checksum": HEX}. `Engine.ask` with no request sends such an empty line.
+is {"seconds": S, "checksum": HEX}, or that of `write`. `Engine.ask` with no request sends such an empty line.
 """
 
 import json

@@ -58,12 +58,12 @@ def blocks_of(values: Values, step: dict[str, Any]) -> list[Block]:
     return blocks
 
 
-def write_first(group: Any, request: dict[str, Any], blocks: list[Block]) -> None:
+def write_first(group: Any, request: dict[str, Any], dataset: str, blocks: list[Block]) -> None:
     options = dict(request["filters"])
     if request["grows"] and not request["versioned"]:
         options["maxshape"] = (None,) * len(request["chunks"])
     [(_, values)] = blocks
-    group.create_dataset(request["dataset"], data=values, chunks=tuple(request["chunks"]), **options)
+    group.create_dataset(dataset, data=values, chunks=tuple(request["chunks"]), **options)
 
 
 def write_next(dataset: Any, step: dict[str, Any], blocks: list[Block]) -> None:
@@ -78,21 +78,25 @@ def write_next(dataset: Any, step: dict[str, Any], blocks: list[Block]) -> None:
 def write(request: dict[str, Any]) -> dict[str, Any]:
     """Makes a version a step: each with its seconds, from opening the file to closing it."""
     kind: type[Writer] = VersionedWriter if request["versioned"] else PlainWriter
-    values = np.load(request["values"], mmap_mode="r")
+    values = [np.load(series["values"], mmap_mode="r") for series in request["series"]]
+    datasets = [series["dataset"] for series in request["series"]]
+    # A version has a step of every dataset.
+    versions = list(zip(*(series["steps"] for series in request["series"]), strict=True))
     file = writer = None
     steps: list[float] = []
-    for number, step in enumerate(request["steps"], request["first_version"]):
-        blocks = blocks_of(values, step)
-        is_last = len(steps) + 1 == len(request["steps"])
+    for number, parts in enumerate(versions, request["first_version"]):
+        blocks = [blocks_of(*of_dataset) for of_dataset in zip(values, parts, strict=True)]
+        is_last = len(steps) + 1 == len(versions)
         start = time.perf_counter()
         if file is None or writer is None:
             file = h5py.File(request["file"], "w-" if number == 0 else "r+")
             writer = kind(file)
         with writer.version(f"v{number}") as group:
-            if number == 0:
-                write_first(group, request, blocks)
-            else:
-                write_next(group[request["dataset"]], step, blocks)
+            for dataset, step, of_dataset in zip(datasets, parts, blocks, strict=True):
+                if number == 0:
+                    write_first(group, request, dataset, of_dataset)
+                else:
+                    write_next(group[dataset], step, of_dataset)
         if request["reopen"] or is_last:
             file.close()
             file = writer = None

@@ -22,6 +22,9 @@ PREAD_FLOOR = "pread floor"
 MEMCPY_FLOOR = "memcpy floor"
 PWRITE_FLOOR = "pwrite floor"
 SHA_FLOOR = "SHA-256 floor"
+PLAIN_COMMIT = "C commit, plain driver and fsync"
+OURS_SYNCED = "h5strata, synced"
+"""As ours, with every commit on the disk before it returns."""
 
 PACKAGE_MODES = (VERSIONED_R, VERSIONED_RW)
 """The two ways to open a file with the Python package; its better mode is the faster of them."""
@@ -33,12 +36,13 @@ C_PROGRAMS = {
     PREAD_FLOOR: "pread_floor",
     MEMCPY_FLOOR: "memcpy_floor",
     PWRITE_FLOOR: "pwrite_floor",
+    PLAIN_COMMIT: "plain_commit",
 }
 
 
 def engine_command(engine: str, programs: Programs) -> list[str]:
     """How to start an engine that takes its cases as requests."""
-    if engine == OURS:
+    if engine in (OURS, OURS_SYNCED):
         return [str(programs.engine)]
     return [sys.executable, "-m", "compare.python_engine", "r+" if engine == VERSIONED_RW else "r"]
 
@@ -78,13 +82,19 @@ def write_request(engine: str, case: WriteCase, target: Path) -> dict[str, Any]:
     """The request by which an engine writes a case to a new file."""
     workload = case.workload
     if engine == SHA_FLOOR:
-        return {"op": "digest", "values": str(workload.values_file), "piece": workload.chunk_bytes}
-    request = workload.request(target, DATASET) | {"threads": case.threads}
-    return request if engine == OURS else request | {"versioned": engine != H5PY, "grows": workload.grows}
+        return {"op": "digest", "values": str(workload.only.values_file), "piece": workload.chunk_bytes}
+    request = workload.request(target) | {"threads": case.threads}
+    if engine in (OURS, OURS_SYNCED):
+        return request | {"synced": case.synced or engine == OURS_SYNCED}
+    return request | {"versioned": engine != H5PY, "grows": workload.grows}
 
 
 def write_command(engine: str, case: WriteCase, target: Path, programs: Programs) -> list[str]:
-    """The command line of the C program that writes as much as the first version of a case has."""
+    """The command line of a C program that writes a case, or as much as its first version has."""
     workload = case.workload
     command = [str(programs.c_folder / C_PROGRAMS[engine]), "--file", str(target)]
-    return [*command, "--bytes", str(workload.first_bytes), "--piece", str(workload.chunk_bytes)]
+    command += ["--bytes", str(workload.first_bytes), "--piece", str(workload.chunk_bytes)]
+    if engine == PWRITE_FLOOR:
+        return command
+    series = workload.only
+    return [*command, "--values", str(series.values_file), "--commits", str(len(series.steps) - 1)]

@@ -110,11 +110,18 @@ class Scale:
     r4_side: int
     r5_strings: int
     r6_shape: tuple[int, int]
+    w1_datasets: int
+    w1_chunks: tuple[int, int]
+    """Of the smallest and the largest dataset."""
+    w1_versions: int
     w2_length: int
     w3_versions: int
+    w4_chunks: tuple[int, int, int, int]
     w5_chunks: int
     w6_shape: tuple[int, int]
     w6_versions: int
+    a1_chunks: int
+    a1_commits: int
 
 
 FULL = Scale(
@@ -125,11 +132,17 @@ FULL = Scale(
     r4_side=4_000,
     r5_strings=1_000_000,
     r6_shape=(365, 12_345),
+    w1_datasets=95,
+    w1_chunks=(44, 440),
+    w1_versions=100,
     w2_length=1_000_000,
     w3_versions=1_000,
+    w4_chunks=(1_000, 10_000, 100_000, 300_000),
     w5_chunks=40_000,
     w6_shape=(200, 50_000),
     w6_versions=30,
+    a1_chunks=200,
+    a1_commits=20,
 )
 QUICK = Scale(
     name="quick",
@@ -139,11 +152,17 @@ QUICK = Scale(
     r4_side=500,
     r5_strings=20_000,
     r6_shape=(75, 1_234),
+    w1_datasets=5,
+    w1_chunks=(4, 40),
+    w1_versions=5,
     w2_length=20_000,
     w3_versions=20,
+    w4_chunks=(10, 100, 300, 1_000),
     w5_chunks=200,
     w6_shape=(20, 1_000),
     w6_versions=5,
+    a1_chunks=20,
+    a1_commits=3,
 )
 
 R1_CHUNKS = (900, 3, 3)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cases import AtMost, Beside, Faster, NoSlowerThan
+from .cases import AtMost, Beside, Faster, NoSlowerThan, WriteCase
 from .measure import Outcome
-from .rivals import OURS
+from .rivals import OURS, OURS_SYNCED
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Line:
     reached: bool | None = None
     over: float | None = None
     """The limit in seconds within which the other gave no answer."""
+    synced_seconds: float | None = None
+    """Our time with everything on the disk."""
 
     @property
     def ratio(self) -> float | None:
@@ -40,6 +42,7 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
     """The lines of one case. `medians` holds our time by row and case."""
     case, measured = outcome.case, outcome.measured
     ours = measured[OURS].median if OURS in measured else None
+    synced = measured[OURS_SYNCED].median if OURS_SYNCED in measured else None
     targets: dict[str, tuple[str, bool | None]] = {}
     for target in case.targets:
         # A target against the better of several is judged only when all of them were asked.
@@ -51,8 +54,9 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
                 reached = None if ours is None else known[fastest] / ours >= target.times
                 targets[fastest] = (f">= {figures(target.times)}x", reached)
     for engine, one in measured.items():
-        if engine != OURS:
-            yield Line(case.row, case.name, engine, ours, one.median, *targets.get(engine, ("", None)), one.over)
+        if engine not in (OURS, OURS_SYNCED):
+            judged = targets.get(engine, ("", None))
+            yield Line(case.row, case.name, engine, ours, one.median, *judged, one.over, synced)
     for target in case.targets:
         if isinstance(target, NoSlowerThan):
             other = medians.get((case.row, target.case))
@@ -74,7 +78,7 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
 
 def lines(outcomes: Iterable[Outcome]) -> list[Line]:
     """The whole table."""
-    outcomes = list(outcomes)
+    outcomes = [outcome for outcome in outcomes if not is_weighed(outcome)]
     medians = {
         (outcome.case.row, outcome.case.name): outcome.measured[OURS].median
         for outcome in outcomes
@@ -82,6 +86,24 @@ def lines(outcomes: Iterable[Outcome]) -> list[Line]:
     }
     known = {key: seconds for key, seconds in medians.items() if seconds is not None}
     return [line for outcome in outcomes for line in lines_of(outcome, known)]
+
+
+def is_weighed(outcome: Outcome) -> bool:
+    """Whether the outcome is of bytes and not of seconds."""
+    return isinstance(outcome.case, WriteCase) and outcome.case.weighed
+
+
+def space_markdown(outcomes: Iterable[Outcome]) -> str:
+    """The table of what files weigh: bytes a version, by what they are; nothing if no file was weighed."""
+    cells = []
+    for outcome in filter(is_weighed, outcomes):
+        assert isinstance(outcome.case, WriteCase)
+        count = len(outcome.case.workload.versions)
+        for engine, one in outcome.measured.items():
+            parts = one.space or {}
+            for part, size in (*parts.items(), ("all", sum(parts.values()))) if parts else ():
+                cells.append([outcome.case.row, outcome.case.name, engine, part, f"{size / count:,.0f}"])
+    return aligned(["row", "case", "engine", "part", "bytes a version"], cells) + "\n" if cells else ""
 
 
 def duration(seconds: float | None) -> str:
@@ -99,9 +121,18 @@ def figures(number: float) -> str:
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def markdown(table: list[Line], notes: list[str]) -> str:
-    """The table as Markdown, columns padded so that it reads well in a terminal too."""
-    heads = ["row", "case", "other", "its time", "ours", "ratio", "target", ""]
+def aligned(heads: list[str], cells: list[list[str]]) -> str:
+    """A table as Markdown, columns padded so that it reads well in a terminal too."""
+    widths = [max(3, *(len(row[column]) for row in [heads, *cells])) for column in range(len(heads))]
+    rows = [heads, ["-" * width for width in widths], *cells]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    )
+
+
+def markdown(table: list[Line], outcomes: Iterable[Outcome], notes: list[str]) -> str:
+    """The tables and the notes."""
+    heads = ["row", "case", "other", "its time", "ours", "ours, synced", "ratio", "target", ""]
     verdicts = {None: "", True: "ok", False: "missed"}
     cells = [
         [
@@ -110,24 +141,20 @@ def markdown(table: list[Line], notes: list[str]) -> str:
             line.other,
             duration(line.other_seconds) if line.over is None else f"> {duration(line.over)}",
             duration(line.ours_seconds),
+            "" if line.synced_seconds is None else duration(line.synced_seconds),
             "-" if line.ratio is None else f"{figures(line.ratio)}x",
             line.target,
             verdicts[line.reached],
         ]
         for line in table
     ]
-    widths = [max(len(row[column]) for row in [heads, *cells]) for column in range(len(heads))]
-    rows = [heads, ["-" * max(width, 3) for width in widths], *cells]
-    text = "\n".join(
-        "| " + " | ".join(cell.ljust(max(width, 3)) for cell, width in zip(row, widths, strict=True)) + " |"
-        for row in rows
-    )
-    return "\n".join([text, "", *notes, ""])
+    tables = [text for text in (aligned(heads, cells) + "\n" if cells else "", space_markdown(outcomes)) if text]
+    return "\n".join([*tables, *notes, ""])
 
 
 def write(table: list[Line], notes: list[str], outcomes: list[Outcome], folder: Path) -> None:
     """Writes results.md and results.json."""
-    (folder / "results.md").write_text(markdown(table, notes))
+    (folder / "results.md").write_text(markdown(table, outcomes, notes))
     record = {
         "notes": notes,
         "lines": [line.as_json() for line in table],
@@ -135,6 +162,12 @@ def write(table: list[Line], notes: list[str], outcomes: list[Outcome], folder: 
             {"row": outcome.case.row, "case": outcome.case.name, "engine": one.engine, "repeats": one.seconds}
             for outcome in outcomes
             for one in outcome.measured.values()
+        ],
+        "bytes": [
+            {"row": outcome.case.row, "case": outcome.case.name, "engine": one.engine, "parts": one.space}
+            for outcome in outcomes
+            for one in outcome.measured.values()
+            if one.space
         ],
     }
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n")

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ Block = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Step:
-    """One version. The first one's only block is all of the dataset."""
+    """One version of a dataset. The first one's only block is all of it."""
 
     shape: tuple[int, ...]
     """Of the dataset from now on."""
@@ -31,22 +31,18 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Workload:
+class Series:
     """A dataset in versions that are written one after the other."""
 
-    name: str
+    dataset: str
+    """Its path."""
     source: str
-    """Name of the values; workloads of the same values name the same."""
+    """Name of the values; series of the same values name the same."""
     make: Callable[[Path], None]
     """Writes the values, elements of 8 bytes, to a .npy file."""
-    chunks: tuple[int, ...]
     steps: tuple[Step, ...]
     expected: Callable[[Values, int], Values]
     """What a version must hold, of the values and its number: told apart from the steps, so that it checks them."""
-    reopen: bool = True
-    """Whether the file is opened and closed for each version."""
-    filters: dict[str, Any] = field(default_factory=dict)
-    """As h5py names them."""
     folder: Path = Path()
 
     @property
@@ -61,38 +57,22 @@ class Workload:
         return mapped
 
     @property
-    def chunk_bytes(self) -> int:
-        """Bytes of a chunk."""
-        return int(np.prod(self.chunks)) * 8
-
-    @property
     def first_bytes(self) -> int:
         """Bytes of the first version."""
         return int(np.prod(self.steps[0].shape)) * 8
 
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the digests of the first version's chunks, where these lie one after the other."""
+    def digest(self, piece: int) -> str:
+        """SHA-256 of the digests of the first version's pieces of so many bytes, where these lie one after the
+        other."""
         data = memoryview(np.load(self.values_file).reshape(-1).view(np.uint8))
         hashed = hashlib.sha256()
-        for at in range(0, len(data), self.chunk_bytes):
-            hashed.update(hashlib.sha256(data[at : at + self.chunk_bytes]).digest())
+        for at in range(0, len(data), piece):
+            hashed.update(hashlib.sha256(data[at : at + piece]).digest())
         return hashed.hexdigest()
-
-    @property
-    def versions(self) -> list[str]:
-        """Names of the versions."""
-        return [f"v{number}" for number in range(len(self.steps))]
-
-    @property
-    def grows(self) -> bool:
-        """Whether the shape ever changes."""
-        return any(step.shape != self.steps[0].shape for step in self.steps)
 
     def prepare(self) -> None:
         """Writes the values unless they are there; an interrupted writer leaves nothing behind."""
         if not self.values_file.exists():
-            print(f"making {self.values_file.name}", flush=True)
             unfinished = self.values_file.with_suffix(".unfinished")
             self.make(unfinished)
             unfinished.replace(self.values_file)
@@ -102,18 +82,90 @@ class Workload:
         self.__dict__.pop("values", None)
         self.values_file.unlink(missing_ok=True)
 
-    def request(self, file: Path, dataset: str) -> dict[str, Any]:
-        """The request to write it all to a new file."""
+    def request(self) -> dict[str, Any]:
+        """Its part of the request to write."""
+        return {
+            "dataset": self.dataset,
+            "values": str(self.values_file),
+            "steps": [asdict(step) for step in self.steps],
+        }
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A file in versions, each of which has a step of every dataset."""
+
+    name: str
+    chunks: tuple[int, ...]
+    series: tuple[Series, ...]
+    reopen: bool = True
+    """Whether the file is opened and closed for each version."""
+    filters: dict[str, Any] = field(default_factory=dict)
+    """As h5py names them."""
+
+    def placed(self, folder: Path) -> "Workload":
+        """The same with its values in a folder."""
+        return replace(self, series=tuple(replace(series, folder=folder) for series in self.series))
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk."""
+        return int(np.prod(self.chunks)) * 8
+
+    @property
+    def first_bytes(self) -> int:
+        """Bytes of the first version."""
+        return sum(series.first_bytes for series in self.series)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the digests of the first version's chunks, where these lie one after the other."""
+        return self.only.digest(self.chunk_bytes)
+
+    @property
+    def only(self) -> Series:
+        """The dataset of a file with one."""
+        [series] = self.series
+        return series
+
+    @property
+    def sources(self) -> set[str]:
+        """Names of the values."""
+        return {series.source for series in self.series}
+
+    @property
+    def versions(self) -> list[str]:
+        """Names of the versions."""
+        return [f"v{number}" for number in range(len(self.series[0].steps))]
+
+    @property
+    def grows(self) -> bool:
+        """Whether a shape ever changes."""
+        return any(step.shape != series.steps[0].shape for series in self.series for step in series.steps)
+
+    def prepare(self) -> None:
+        """Writes the values unless they are there."""
+        if not all(series.values_file.exists() for series in self.series):
+            print(f"making the values of {self.name}", flush=True)
+        for series in self.series:
+            series.prepare()
+
+    def forget(self) -> None:
+        """Removes the values."""
+        for series in self.series:
+            series.forget()
+
+    def request(self, file: Path) -> dict[str, Any]:
+        """The request to write it all to a new file, nothing synced."""
         return {
             "op": "write",
             "file": str(file),
-            "dataset": dataset,
             "chunks": self.chunks,
             "filters": self.filters,
-            "values": str(self.values_file),
+            "synced": False,
             "reopen": self.reopen,
             "first_version": 0,
-            "steps": [asdict(step) for step in self.steps],
+            "series": [series.request() for series in self.series],
         }
 
 

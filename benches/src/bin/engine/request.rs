@@ -49,20 +49,29 @@ pub(crate) struct PlanRequest {
     pub(crate) wanted: Wanted,
 }
 
-/// Write a version of one dataset a step.
+/// Write a version a step.
 #[derive(Deserialize)]
 pub(crate) struct WriteRequest {
     pub(crate) file: PathBuf,
-    pub(crate) dataset: String,
     pub(crate) chunks: Vec<u64>,
     pub(crate) filters: Filters,
     pub(crate) threads: usize,
-    /// A .npy file of int64 or float64 elements.
-    pub(crate) values: PathBuf,
+    /// Whether commits are synced to the disk.
+    pub(crate) synced: bool,
     /// Whether the file is opened and closed in every step.
     pub(crate) reopen: bool,
     /// Number of the first step's version; version 0 is that of a new file.
     pub(crate) first_version: usize,
+    /// One dataset each, all with as many steps.
+    pub(crate) series: Vec<SeriesRequest>,
+}
+
+/// What is written to one dataset.
+#[derive(Deserialize)]
+pub(crate) struct SeriesRequest {
+    pub(crate) dataset: String,
+    /// A .npy file of int64 or float64 elements.
+    pub(crate) values: PathBuf,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -75,7 +84,7 @@ pub(crate) struct Filters {
     pub(crate) shuffle: bool,
 }
 
-/// One version.
+/// One version of one dataset.
 #[derive(Deserialize)]
 pub(crate) struct Step {
     pub(crate) shape: Vec<u64>,

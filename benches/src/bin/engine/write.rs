@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use h5strata::selection::AxisSelection;
 use h5strata::store::Element;
-use h5strata::{OpenOptions, Selection, VersionedFile};
+use h5strata::{Durability, OpenOptions, Selection, Stage, VersionedFile};
 use ndarray::{ArrayD, Axis, Slice};
 use ndarray_npy::{ReadableElement, read_npy};
 use serde_json::{Value, json};
 
-use crate::request::{Step, WriteRequest, threads};
+use crate::request::{SeriesRequest, Step, WriteRequest, threads};
 
 /// An element of 8 bytes, which can be counted up as the integer that its bits are.
 trait Word: Copy + Element + ReadableElement {
@@ -35,53 +35,96 @@ struct Block<T> {
     values: ArrayD<T>,
 }
 
-pub(crate) fn answer(request: &WriteRequest) -> Result<Value, Box<dyn Error>> {
-    let steps = match read_npy::<_, ArrayD<f64>>(&request.values) {
-        Ok(values) => commits(request, &values)?,
-        Err(_) => commits(request, &read_npy::<_, ArrayD<i64>>(&request.values)?)?,
-    };
-    Ok(json!({ "seconds": steps.iter().sum::<f64>(), "steps": steps }))
+/// A dataset with the values that are written to it, elements of either type.
+enum Series<'r> {
+    Integers(&'r SeriesRequest, ArrayD<i64>),
+    Doubles(&'r SeriesRequest, ArrayD<f64>),
 }
 
-/// Makes a version a step and gives the seconds of each.
-fn commits<T: Word>(
-    request: &WriteRequest,
-    values: &ArrayD<T>,
-) -> Result<Vec<f64>, Box<dyn Error>> {
-    let options = OpenOptions::new().threads(threads(request.threads)?);
+/// What a step writes to one dataset, in memory of its own.
+enum Part<'r> {
+    Integers(&'r str, &'r Step, Vec<Block<i64>>),
+    Doubles(&'r str, &'r Step, Vec<Block<f64>>),
+}
+
+/// Makes a version a step; the answer has the seconds of each.
+pub(crate) fn answer(request: &WriteRequest) -> Result<Value, Box<dyn Error>> {
+    let series = request.series.iter().map(Series::load).collect::<Result<Vec<_>, _>>()?;
+    let count = request.series.first().map_or(0, |series| series.steps.len());
+    let durability = if request.synced { Durability::Full } else { Durability::Process };
+    let options = OpenOptions::new().threads(threads(request.threads)?).durability(durability);
     let mut open = None;
-    let mut seconds = Vec::with_capacity(request.steps.len());
-    for (number, step) in (request.first_version..).zip(&request.steps) {
-        let blocks = step.blocks(values)?;
-        let is_last = seconds.len() + 1 == request.steps.len();
+    let mut seconds = Vec::with_capacity(count);
+    for step in 0..count {
+        let number = request.first_version + step;
+        let parts = series.iter().map(|series| series.part(step)).collect::<Result<Vec<_>, _>>()?;
         let start = Instant::now();
         let mut file = match open.take() {
             Some(file) => file,
             None if number == 0 => options.create(&request.file)?,
             None => options.open_rw(&request.file)?,
         };
-        if number == 0 {
-            commit_first(request, &mut file, blocks)?;
-        } else {
-            commit_next(request, &mut file, number, step, blocks)?;
-        }
+        commit(request, &mut file, number, parts)?;
         // The last handle closes the file, which is part of what is timed.
-        open = (!request.reopen && !is_last).then_some(file);
+        open = (!request.reopen && step + 1 < count).then_some(file);
         seconds.push(start.elapsed().as_secs_f64());
     }
-    Ok(seconds)
+    Ok(json!({ "seconds": seconds.iter().sum::<f64>(), "steps": seconds }))
 }
 
-fn commit_first<T: Word>(
+impl<'r> Series<'r> {
+    fn load(request: &'r SeriesRequest) -> Result<Self, Box<dyn Error>> {
+        Ok(match read_npy::<_, ArrayD<f64>>(&request.values) {
+            Ok(values) => Self::Doubles(request, values),
+            Err(_) => Self::Integers(request, read_npy(&request.values)?),
+        })
+    }
+
+    fn part(&self, number: usize) -> Result<Part<'r>, Box<dyn Error>> {
+        let (Self::Integers(request, _) | Self::Doubles(request, _)) = self;
+        let step = request.steps.get(number).ok_or("a dataset with fewer steps than another")?;
+        Ok(match self {
+            Self::Integers(_, values) => {
+                Part::Integers(&request.dataset, step, step.blocks(values)?)
+            }
+            Self::Doubles(_, values) => Part::Doubles(&request.dataset, step, step.blocks(values)?),
+        })
+    }
+}
+
+fn commit(
     request: &WriteRequest,
     file: &mut VersionedFile,
+    number: usize,
+    parts: Vec<Part<'_>>,
+) -> Result<(), Box<dyn Error>> {
+    let mut stage = file.stage(&format!("v{number}"))?;
+    for part in parts {
+        match part {
+            Part::Integers(path, step, blocks) if number > 0 => {
+                change(&mut stage, path, step, blocks)?;
+            }
+            Part::Doubles(path, step, blocks) if number > 0 => {
+                change(&mut stage, path, step, blocks)?;
+            }
+            Part::Integers(path, _, blocks) => create(request, &mut stage, path, blocks)?,
+            Part::Doubles(path, _, blocks) => create(request, &mut stage, path, blocks)?,
+        }
+    }
+    stage.commit()?;
+    Ok(())
+}
+
+fn create<T: Word>(
+    request: &WriteRequest,
+    stage: &mut Stage<'_>,
+    path: &str,
     mut blocks: Vec<Block<T>>,
 ) -> Result<(), Box<dyn Error>> {
     let Some(Block { values, .. }) = blocks.pop().filter(|_| blocks.is_empty()) else {
         return Err("version 0 has one block, which is all of the dataset".into());
     };
-    let mut stage = file.stage(&version(0))?;
-    let mut dataset = stage.create_dataset(&request.dataset).chunks(&request.chunks);
+    let mut dataset = stage.create_dataset(path).chunks(&request.chunks);
     if request.filters.shuffle {
         dataset = dataset.shuffle();
     }
@@ -89,19 +132,16 @@ fn commit_first<T: Word>(
         dataset = dataset.gzip(level);
     }
     dataset.owned_data(values)?;
-    stage.commit()?;
     Ok(())
 }
 
-fn commit_next<T: Word>(
-    request: &WriteRequest,
-    file: &mut VersionedFile,
-    number: usize,
+fn change<T: Word>(
+    stage: &mut Stage<'_>,
+    path: &str,
     step: &Step,
     blocks: Vec<Block<T>>,
 ) -> Result<(), h5strata::Error> {
-    let mut stage = file.stage(&version(number))?;
-    let mut dataset = stage.dataset_mut(&request.dataset)?;
+    let mut dataset = stage.dataset_mut(path)?;
     if dataset.shape() != step.shape {
         dataset.resize(&step.shape)?;
     }
@@ -112,12 +152,7 @@ fn commit_next<T: Word>(
     for Block { selection, values } in blocks {
         dataset.write(selection, &values)?;
     }
-    stage.commit()?;
     Ok(())
-}
-
-fn version(number: usize) -> String {
-    format!("v{number}")
 }
 
 impl Step {
