@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import os
+import shutil
 import sys
 import tempfile
 import time
@@ -20,8 +22,17 @@ from .sweep import Sweep
 
 #: A folder in memory: what syncs would cost is saved, and losses of power are made up.
 MEMORY = Path("/dev/shm")
+#: Bytes that are free in a folder with room for everything.
+ROOM = 1 << 30
 #: Reports of single points, beyond which only the table counts.
 TOLD = 10
+
+
+def _roomy(folder: Path) -> Path | None:
+    """The folder, if there is room in it for all that is made; containers often have little memory to share."""
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        return None
+    return folder if shutil.disk_usage(folder).free >= ROOM else None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -138,9 +149,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--point", metavar="WRITER:COMMIT:MODE:CALL[:DETAIL]", help="this point alone")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="points at a time")
     parser.add_argument("--json", action="store_true", help="rows as one JSON object")
-    parser.add_argument(
-        "--scratch", type=Path, default=MEMORY if MEMORY.is_dir() else None, help="where files are made"
-    )
+    parser.add_argument("--scratch", type=Path, default=_roomy(MEMORY), help="where files are made")
     parser.add_argument(
         "--out", type=Path, default=Path(tempfile.gettempdir(), "failed-crashes"), help="where failing points are kept"
     )
