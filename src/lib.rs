@@ -67,6 +67,7 @@ pub mod codec;
 pub mod dims;
 pub mod dtype;
 pub mod kernel;
+mod memory;
 pub mod ondisk;
 pub mod plan;
 pub mod raw;

@@ -24,6 +24,15 @@ impl ChunkMap {
         Self { entries: Entries::Sparse(Vec::new()) }
     }
 
+    /// A map of chunks in rising order, none twice, for a grid of `chunks`; behind some of them nothing is stored.
+    pub(crate) fn of(
+        some: impl Iterator<Item = (ChunkIndex, Option<RawChunk>)>,
+        chunks: u64,
+    ) -> Self {
+        let stored = some.filter_map(|(chunk, raw)| Some((chunk.0, raw?.0)));
+        Self::from_sorted(stored.collect(), chunks)
+    }
+
     /// A map from (chunk, raw chunk) pairs in rising order of chunks, none twice, for a grid of `chunks`.
     pub(super) fn from_sorted(pairs: Vec<(u64, u64)>, chunks: u64) -> Self {
         let dense = usize::try_from(chunks).ok().filter(|&chunks| chunks / 2 <= pairs.len());

@@ -1,6 +1,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::KernelError;
 use super::copy::{ToBuffer, copy, fill};
@@ -72,7 +73,7 @@ impl<'d, 'p> Destination<'d, 'p> {
     /// # Errors
     /// [`KernelError::Memory`] if there is no memory for one bit a transfer.
     pub fn by_number(self) -> Result<NumberedDestination<'d, 'p>, KernelError> {
-        let taken = self.next.load(Ordering::Relaxed);
+        let taken = self.next.load(Ordering::Relaxed).min(self.plan.len());
         let words = self.plan.len().div_ceil(BITS);
         let mut claims = Vec::new();
         match usize::try_from(words).map(|words| claims.try_reserve_exact(words)) {
@@ -83,7 +84,7 @@ impl<'d, 'p> Destination<'d, 'p> {
             let before = taken.saturating_sub(word * BITS).min(BITS);
             AtomicU64::new(if before == BITS { u64::MAX } else { (1 << before) - 1 })
         }));
-        Ok(NumberedDestination { destination: self, claims })
+        Ok(NumberedDestination { destination: self, claims, next: Mutex::new(taken) })
     }
 
     /// A batch of transfers that nobody else has or will get.
@@ -108,6 +109,8 @@ pub struct NumberedDestination<'d, 'p> {
     destination: Destination<'d, 'p>,
     /// One bit a transfer, set once it is taken.
     claims: Vec<AtomicU64>,
+    /// Number of a transfer before which all are taken.
+    next: Mutex<u64>,
 }
 
 impl<'d, 'p> NumberedDestination<'d, 'p> {
@@ -118,13 +121,58 @@ impl<'d, 'p> NumberedDestination<'d, 'p> {
 
     /// Takes the transfer `number`, from 0, alone; `None` if there is none or it was taken before.
     pub fn take(&self, number: u64) -> Option<Batch<'_, 'p>> {
-        if number >= self.destination.plan.len() {
-            return None;
-        }
-        let bit = 1 << (number % BITS);
-        let word = self.claims.get(usize::try_from(number / BITS).ok()?)?;
-        let free = word.fetch_or(bit, Ordering::Relaxed) & bit == 0;
+        let free = number < self.destination.plan.len() && self.claim(number);
         free.then(|| self.destination.batch(number..number + 1))
+    }
+
+    /// Takes up to `most` transfers that nobody took yet and that follow one another; `None` when all are taken.
+    pub fn take_rest(&self, most: u64) -> Option<Batch<'_, 'p>> {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = self.destination.plan.len();
+        let start = (*next..end).find(|&number| self.claim(number));
+        let Some(start) = start else {
+            *next = end;
+            return None;
+        };
+        let most = start.saturating_add(most.max(1)).min(end);
+        *next = (start + 1..most).find(|&number| !self.claim(number)).unwrap_or(most);
+        Some(self.destination.batch(start..*next))
+    }
+
+    /// Whether a transfer of the plan was free until now.
+    fn claim(&self, number: u64) -> bool {
+        let bit = 1 << (number % BITS);
+        let word = usize::try_from(number / BITS).ok().and_then(|word| self.claims.get(word));
+        word.is_some_and(|word| word.fetch_or(bit, Ordering::Relaxed) & bit == 0)
+    }
+}
+
+/// A buffer whose transfers are handed out in batches until none is left.
+pub trait HandOut<'p>: Sync {
+    /// The plan whose transfers are handed out.
+    fn plan(&self) -> &ReadPlan<'p>;
+
+    /// Up to `most` transfers that nobody has, in their order; `None` when there are none.
+    fn next_batch(&self, most: u64) -> Option<Batch<'_, 'p>>;
+}
+
+impl<'p> HandOut<'p> for Destination<'_, 'p> {
+    fn plan(&self) -> &ReadPlan<'p> {
+        self.plan
+    }
+
+    fn next_batch(&self, most: u64) -> Option<Batch<'_, 'p>> {
+        self.take(most)
+    }
+}
+
+impl<'p> HandOut<'p> for NumberedDestination<'_, 'p> {
+    fn plan(&self) -> &ReadPlan<'p> {
+        self.destination.plan
+    }
+
+    fn next_batch(&self, most: u64) -> Option<Batch<'_, 'p>> {
+        self.take_rest(most)
     }
 }
 

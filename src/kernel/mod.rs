@@ -11,7 +11,7 @@ mod geometry;
 mod scatter;
 
 pub use copy::for_each_element;
-pub use destination::{Batch, Destination, NumberedDestination, Slot};
+pub use destination::{Batch, Destination, HandOut, NumberedDestination, Slot};
 pub use geometry::Run;
 pub use scatter::{scatter, scatter_scalar};
 

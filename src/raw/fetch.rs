@@ -12,7 +12,7 @@ use super::table::{StoredChunk, TableOf};
 use super::threads::Threads;
 use crate::chunk_map::ChunkMap;
 use crate::dims::{ChunkIndex, RawChunk};
-use crate::kernel::{Batch, Destination};
+use crate::kernel::{Batch, HandOut};
 
 /// Transfers that a thread takes at once, at most: enough to look ahead, few enough to share evenly.
 const BATCH: u64 = 512;
@@ -40,8 +40,8 @@ pub(crate) struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Brings every transfer of the destination's plan to its buffer.
-    pub(crate) fn run(&self, destination: &Destination<'_, '_>) -> Result<(), ReadError> {
+    /// Brings every transfer that is handed out to its place.
+    pub(crate) fn run<'p>(&self, destination: &impl HandOut<'p>) -> Result<(), ReadError> {
         let transfers = destination.plan().len();
         let table = self.table(destination).map_err(|fault| self.whole(destination, fault))?;
         let remembers = !self.raw.pipeline().is_empty()
@@ -61,7 +61,7 @@ impl Fetch<'_> {
     }
 
     /// Where the chunks are that the destination's plan needs; `None` if libhdf5 is to read them.
-    fn table(&self, destination: &Destination<'_, '_>) -> Result<Option<TableOf<'_>>, ReadFault> {
+    fn table<'p>(&self, destination: &impl HandOut<'p>) -> Result<Option<TableOf<'_>>, ReadFault> {
         let (Some(file), RawPath::Auto) = (self.file, self.path) else { return Ok(None) };
         let plan = destination.plan();
         self.raw.table_for(file, plan.len(), || {
@@ -77,9 +77,9 @@ impl Fetch<'_> {
     }
 
     /// Has threads take batches until none is left.
-    fn share<S>(
+    fn share<'p, S>(
         &self,
-        destination: &Destination<'_, '_>,
+        destination: &impl HandOut<'p>,
         server: impl Fn() -> S + Sync,
         serve: impl Fn(&mut S, Batch<'_, '_>) -> Result<(), ReadError> + Sync,
     ) -> Result<(), ReadError> {
@@ -91,7 +91,7 @@ impl Fetch<'_> {
         let work = || {
             let mut server = server();
             while !failed.load(Ordering::Relaxed) {
-                let Some(batch) = destination.take(size) else { break };
+                let Some(batch) = destination.next_batch(size) else { break };
                 if let Err(error) = serve(&mut server, batch) {
                     failed.store(true, Ordering::Relaxed);
                     let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +116,7 @@ impl Fetch<'_> {
     }
 
     /// How many threads the work is worth, by a rough estimate of its nanoseconds.
-    fn threads_for(&self, destination: &Destination<'_, '_>) -> u64 {
+    fn threads_for<'p>(&self, destination: &impl HandOut<'p>) -> u64 {
         let plan = destination.plan();
         let element_size = self.raw.element_size() as u64;
         // Bytes read of a chunk, as far as the first one tells, and what a byte costs: decoding takes about
@@ -134,7 +134,7 @@ impl Fetch<'_> {
     }
 
     /// A failure of the whole read, told of its first chunk.
-    fn whole(&self, destination: &Destination<'_, '_>, fault: ReadFault) -> ReadError {
+    fn whole<'p>(&self, destination: &impl HandOut<'p>, fault: ReadFault) -> ReadError {
         let chunk = destination.plan().transfers().advance().map_or(ChunkIndex(0), |t| t.chunk());
         ReadError { chunk, raw: self.raw_chunk(chunk), fault }
     }

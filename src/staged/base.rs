@@ -1,6 +1,7 @@
 use std::ops::ControlFlow;
 
 use crate::dims::ChunkIndex;
+use crate::kernel::NumberedDestination;
 
 /// Where the unchanged chunks of a staged array are: a dataset of an older version, an array in memory, a
 /// plain HDF5 dataset.
@@ -25,6 +26,16 @@ pub trait Base: Send + Sync {
         Ok(None)
     }
 
+    /// Brings elements of chunks straight to where they are wanted, if the base has a better way to do so than
+    /// [`visit`](Self::visit); `None` if it has not, and nothing was brought.
+    ///
+    /// # Errors
+    /// [`Self::Error`] if a chunk cannot be brought, or not to there.
+    fn fetch(&self, wanted: &Wanted<'_, '_>) -> Option<Result<(), Self::Error>> {
+        let _ = wanted;
+        None
+    }
+
     /// Brings whole chunks: calls `visit(position in chunks, chunk)` once for each, from any number of
     /// threads, in any order.
     ///
@@ -39,6 +50,27 @@ pub trait Base: Send + Sync {
         chunks: &[ChunkIndex],
         visit: &(dyn Fn(usize, BaseChunk<'_>) -> ControlFlow<()> + Sync),
     ) -> Result<(), Self::Error>;
+}
+
+/// What a read of a staged array still wants of its base.
+#[derive(Debug)]
+pub struct Wanted<'w, 'p> {
+    /// Where it goes: every transfer that was not taken yet is one of [`chunks`](Self::chunks), all of which are of
+    /// the grid of the staged array.
+    pub destination: &'w NumberedDestination<'w, 'p>,
+    /// The chunks, in rising order of their positions in the grid of the staged array.
+    pub chunks: &'w [WantedChunk],
+}
+
+/// A chunk of which elements are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedChunk {
+    /// Number of its transfer in the plan of the read.
+    pub number: u64,
+    /// Its position in the grid of the staged array.
+    pub here: ChunkIndex,
+    /// Its position in the grid of the base. It has the same extent there.
+    pub there: ChunkIndex,
 }
 
 /// A chunk as a [`Base`] brings it.

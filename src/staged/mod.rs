@@ -38,6 +38,6 @@ mod view;
 mod write;
 
 pub use array::{ChunkState, StagedArray};
-pub use base::{Base, BaseChunk};
+pub use base::{Base, BaseChunk, Wanted, WantedChunk};
 pub use error::StagedError;
 pub use memory::{MemoryBase, MemoryBaseError};

@@ -1,9 +1,11 @@
+use bytemuck::Pod;
+
 use super::array::{Result, push};
-use super::chunk::reserve;
 use super::parallel::in_ranges;
-use super::{Base, BaseChunk, ChunkState, StagedArray, StagedError};
-use crate::dims::{Dims, DimsError, byte_count};
+use super::{Base, BaseChunk, ChunkState, StagedArray, StagedError, Wanted, WantedChunk};
+use crate::dims::{ChunkIndex, Dims, DimsError, byte_count};
 use crate::kernel::{Destination, KernelError, Slot};
+use crate::memory::zeroed;
 use crate::plan::ReadPlan;
 use crate::selection::Selection;
 
@@ -14,13 +16,17 @@ impl<B: Base> StagedArray<B> {
     /// [`StagedError::Plan`] if the selection does not fit the array, [`StagedError::Base`] if the base
     /// fails, [`StagedError::Memory`].
     pub fn read(&self, selection: &Selection) -> Result<(Vec<u8>, Dims), B> {
+        self.read_as(selection)
+    }
+
+    /// As [`read`](Self::read), in values that an element has one or more of.
+    pub(crate) fn read_as<T: Pod>(&self, selection: &Selection) -> Result<(Vec<T>, Dims), B> {
         let arena = bumpalo::Bump::new();
         let plan = ReadPlan::new(selection, &self.shape, &self.format.shape, &arena)?;
         let bytes = byte_count(plan.output_shape(), self.element_size())?;
-        let bytes = usize::try_from(bytes).map_err(|_| DimsError::Overflow)?;
-        let mut out = reserve(bytes)?;
-        out.resize(bytes, 0);
-        self.deliver(&plan, &mut out)?;
+        let count = usize::try_from(bytes).map_err(|_| DimsError::Overflow)? / size_of::<T>();
+        let mut out = zeroed(count).ok_or(StagedError::Memory { bytes })?;
+        self.deliver(&plan, bytemuck::cast_slice_mut(&mut out))?;
         Ok((out, plan.output_shape().into()))
     }
 
@@ -59,7 +65,10 @@ impl<B: Base> StagedArray<B> {
                 match self.state(transfer.chunk()) {
                     ChunkState::Staged(buffer) => give(number, &|slot| slot.copy_from(buffer, 0))?,
                     ChunkState::Fill => give(number, &|slot| slot.fill(self.fill()))?,
-                    ChunkState::Base(chunk) => push(&mut from_base, (number, chunk))?,
+                    ChunkState::Base(there) => {
+                        let here = transfer.chunk();
+                        push(&mut from_base, WantedChunk { number, here, there })?;
+                    }
                 }
             }
             Ok::<_, StagedError<B::Error>>(from_base)
@@ -67,9 +76,17 @@ impl<B: Base> StagedArray<B> {
         let Some(view) = &self.base else {
             return Ok(());
         };
-        let (numbers, chunks): (Vec<_>, Vec<_>) = from_base.into_iter().flatten().unzip();
+        let wanted: Vec<WantedChunk> = from_base.into_iter().flatten().collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let rest = Wanted { destination: &destination, chunks: &wanted };
+        if let Some(fetched) = view.base.fetch(&rest) {
+            return fetched.map_err(StagedError::Base);
+        }
+        let chunks: Vec<ChunkIndex> = wanted.iter().map(|chunk| chunk.there).collect();
         view.visit(&chunks, &self.format, |position, chunk| {
-            give(numbers[position], &|slot| match chunk {
+            give(wanted[position].number, &|slot| match chunk {
                 BaseChunk::Fill => slot.fill(self.fill()),
                 BaseChunk::Bytes(bytes) => slot.copy_from(bytes, 0),
             })

@@ -10,15 +10,14 @@ use super::storage::Fill;
 use crate::chunk_map::ChunkMap;
 use crate::dims::Dims;
 use crate::kernel::Destination;
+use crate::memory::{prefer_huge_pages, zeroed};
 use crate::plan::ReadPlan;
 use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError};
 use crate::selection::Selection;
+use crate::staged::Wanted;
 
 /// Chunks from which a read finds its map and their addresses at the same time.
 const MANY: u64 = 2048;
-
-/// Bytes from which a result is worth the kernel's huge pages.
-const LARGE: usize = 4 << 20;
 
 impl Dataset {
     /// Reads the selected elements as an array of `T`, in the selection's shape.
@@ -71,6 +70,26 @@ impl Dataset {
     }
 }
 
+impl Dataset {
+    /// Brings what a staged array on this dataset wants of it; `None` for elements that are not stored as they are
+    /// read.
+    pub(super) fn fetch_wanted(&self, wanted: &Wanted<'_, '_>) -> Option<Result<(), Error>> {
+        let inner = &self.inner;
+        if inner.storage.narrow.is_some() || inner.storage.dtype.has_pointers() {
+            return None;
+        }
+        let fetch = || {
+            let map = inner.whole_map()?;
+            let plan = wanted.destination.plan();
+            let chunks = wanted.chunks.iter().map(|chunk| (chunk.here, map.get(chunk.there)));
+            let here = ChunkMap::of(chunks, plan.grid().iter().product());
+            let fetched = inner.fetcher(&here).run(wanted.destination);
+            fetched.map_err(|error| chunk_fault(plan, error))
+        };
+        Some(fetch().map_err(inner.error()))
+    }
+}
+
 impl DatasetInner {
     pub(super) fn plan<'p>(
         &self,
@@ -89,6 +108,7 @@ impl DatasetInner {
 
     fn read_bytes_into(&self, selection: &Selection, out: &mut [u8]) -> Result<(), DatasetFault> {
         self.refuse_pointers()?;
+        prefer_huge_pages(out);
         let arena = Bump::new();
         self.fetch(&self.plan(selection, &arena)?, out)
     }
@@ -108,7 +128,7 @@ impl DatasetInner {
     }
 
     /// Zeroed memory for a result whose elements take `per_element` values of `T`.
-    pub(super) fn result<T: bytemuck::Zeroable>(
+    pub(super) fn result<T: bytemuck::Pod>(
         &self,
         plan: &ReadPlan<'_>,
         per_element: usize,
@@ -118,17 +138,13 @@ impl DatasetInner {
         let values = usize::try_from(plan.output_count())
             .ok()
             .and_then(|count| count.checked_mul(per_element))
-            .and_then(|values| bytemuck::allocation::try_zeroed_vec(values).ok());
+            .and_then(zeroed);
         values.ok_or(memory)
     }
 
     /// Brings the elements of a plan to `out`, in the file's byte order.
     pub(super) fn fetch(&self, plan: &ReadPlan<'_>, out: &mut [u8]) -> Result<(), DatasetFault> {
         let element_size = self.storage.raw.element_size();
-        if out.len() >= LARGE {
-            // Advice only: without it the result has small pages and costs more page faults.
-            drop(h5strata_ffi::os::advise_huge_pages(out));
-        }
         let destination = Destination::new(plan, out, element_size)?;
         if plan.is_empty() {
             return Ok(());

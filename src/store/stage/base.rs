@@ -13,7 +13,7 @@ use super::strings::{EMPTY, HANDLE, StringArena};
 use crate::dims::{ChunkIndex, Dims, DimsError, chunk_grid, unravel};
 use crate::raw::Threads;
 use crate::selection::{AxisSelection, Selection};
-use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError};
+use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError, Wanted};
 
 /// What is called with each chunk: its position among those asked for, and what it holds.
 type Visit<'v> = dyn Fn(usize, BaseChunk<'_>) -> ControlFlow<()> + Sync + 'v;
@@ -120,6 +120,14 @@ impl Base for StageBase {
         }
     }
 
+    fn fetch(&self, wanted: &Wanted<'_, '_>) -> Option<Result<(), BaseError>> {
+        match self {
+            Self::Stored(base) => base.fetch(wanted),
+            Self::Source(base) => base.fetch(wanted),
+            Self::Memory(_) | Self::Strings(_) => None,
+        }
+    }
+
     fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
         match self {
             Self::Stored(base) => base.visit(chunks, visit),
@@ -189,6 +197,15 @@ impl Base for DatasetBase {
 
     fn stored(&self) -> Result<Option<Vec<ChunkIndex>>, BaseError> {
         Ok(Some(self.dataset.chunk_map()?.iter().map(|(chunk, _)| chunk).collect()))
+    }
+
+    fn fetch(&self, wanted: &Wanted<'_, '_>) -> Option<Result<(), BaseError>> {
+        // Strings are read as what they refer to.
+        let is_stored_as_read = self.strings.is_none();
+        is_stored_as_read
+            .then(|| self.dataset.fetch_wanted(wanted))
+            .flatten()
+            .map(|fetched| fetched.map_err(BaseError::from))
     }
 
     fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {

@@ -154,10 +154,10 @@ impl<'s> StagedDataset<'s> {
     /// As [`Dataset::read`](crate::Dataset::read).
     pub fn read<T: Element>(&self, selection: impl Into<Selection>) -> Result<ArrayD<T>, Error> {
         self.check_type::<T>()?;
-        let (mut bytes, shape) = self.read_bytes(selection)?;
-        turn::<T>(self.dtype(), &mut bytes);
-        let values = T::from_stored(bytemuck::pod_collect_to_vec(&bytes));
-        array(shape, values).map_err(|fault| self.dataset_error(fault))
+        let read = self.content.array.read_as::<T::Stored>(&selection.into());
+        let (mut values, shape) = read.map_err(|fault| self.fault(fault.into()))?;
+        turn::<T>(self.dtype(), bytemuck::cast_slice_mut(&mut values));
+        array(shape, T::from_stored(values)).map_err(|fault| self.dataset_error(fault))
     }
 
     /// Reads selected elements as they are staged, as bytes, with their shape.
