@@ -58,11 +58,15 @@ impl Overlay {
         Ok(())
     }
 
-    /// Whether all writes have succeeded.
+    /// Whether all writes have succeeded, those that were held back included.
     ///
     /// # Errors
     /// [`JournalError::Abandoned`] with the first failed write.
-    pub(crate) fn check_writes(&self) -> Result<(), JournalError> {
+    pub(crate) fn check_writes(&mut self) -> Result<(), JournalError> {
+        if self.stage == Stage::Writing {
+            // A failure is kept with those of other writes.
+            let _kept = self.attempt(Self::flush_tail);
+        }
         match &self.failure {
             None => Ok(()),
             Some(failure) => {
@@ -180,6 +184,7 @@ impl Overlay {
             Stage::Applying | Stage::Applied | Stage::Committed | Stage::Discarded => return Ok(()),
         };
         self.stage = Stage::Discarded;
+        self.tail.forget();
         // The journal goes first: without its tail it leads nowhere, and one that came back after a loss of power
         // could meet the tail of a later commit.
         let removed = self.pages.sidecar().map_or(Ok(()), |sidecar| remove(sidecar.path()));

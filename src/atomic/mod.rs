@@ -35,6 +35,7 @@ mod read_view;
 mod reader;
 mod recovery;
 mod sidecar;
+mod tail;
 #[cfg(test)]
 mod tests;
 

@@ -13,6 +13,7 @@ use super::error::{Action, JournalError, same_error};
 use super::merge::{read_merged, read_up_to};
 use super::page::{PageGrid, at_most};
 use super::pages::Pages;
+use super::tail::Tail;
 use crate::ondisk::{ReadAt, WriteAt};
 
 /// Bytes of pages in memory unless told otherwise.
@@ -26,7 +27,7 @@ static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// A file with what was written to it since its last commit.
 ///
-/// What is written at or behind the committed end goes to the file itself: the tail. What is written below it goes to
+/// What is written at or behind the committed end goes to the file itself, sooner or later: the tail. What is written below it goes to
 /// pages of 4 KiB, in memory and, beyond a limit, in the sidecar; nothing below the committed end changes
 /// in the file before [`apply`](Self::apply).
 ///
@@ -46,6 +47,8 @@ pub(crate) struct Overlay {
     /// Where it is below the committed end the file is longer, and so is the page that it lies in: what is behind the
     /// size is stale. Growing writes zeros there first.
     pub(super) size: u64,
+    /// What was written at or behind the committed end and is not in the file yet.
+    pub(super) tail: Tail,
     /// Whether the file was changed behind the committed end.
     pub(super) has_tail: bool,
     pub(super) failure: Option<io::Error>,
@@ -81,6 +84,7 @@ impl Overlay {
             durability,
             pages: Pages::new(PageGrid::new(committed_end), MEMORY_LIMIT),
             size,
+            tail: Tail::default(),
             has_tail: false,
             failure: None,
             stage: Stage::Writing,
@@ -111,7 +115,10 @@ impl Overlay {
     }
 
     /// Does a write, or drops it; remembers the first that fails.
-    fn attempt(&mut self, write: impl FnOnce(&mut Self) -> io::Result<()>) -> io::Result<()> {
+    pub(super) fn attempt(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self.stage {
             Stage::Discarded => return Ok(()),
             _ if self.failure.is_some() => return Ok(()),
@@ -133,7 +140,7 @@ impl Overlay {
         self.pages.write(&self.path, &self.file, address, head)?;
         if !tail.is_empty() {
             self.has_tail = true;
-            self.file.write_all_at(tail, address.saturating_add(below as u64))?;
+            self.tail.write(&self.file, tail, address.saturating_add(below as u64))?;
         }
         self.size = self.size.max(end);
         Ok(())
@@ -151,6 +158,7 @@ impl Overlay {
     }
 
     fn resize(&mut self, size: u64) -> io::Result<()> {
+        self.flush_tail()?;
         self.zero_until(size)?;
         let (file_size, new_file_size) =
             (self.size.max(self.committed_end), size.max(self.committed_end));
@@ -162,11 +170,15 @@ impl Overlay {
         self.size = size;
         Ok(())
     }
+
+    pub(super) fn flush_tail(&mut self) -> io::Result<()> {
+        self.tail.flush(&self.file)
+    }
 }
 
 impl Storage for Overlay {
     fn read(&mut self, address: u64, out: &mut [u8]) -> io::Result<()> {
-        read_merged(&self.file, &self.pages, self.size, address, out).map(|_| ())
+        self.read_at(out, address).map(|_| ())
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> io::Result<()> {
@@ -184,7 +196,9 @@ impl Storage for Overlay {
 
 impl ReadAt for Overlay {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        read_merged(&self.file, &self.pages, self.size, offset, buf)
+        let inside = read_merged(&self.file, &self.pages, self.size, offset, buf)?;
+        self.tail.lay_over(offset, &mut buf[..inside]);
+        Ok(inside)
     }
 
     fn size(&self) -> io::Result<u64> {

@@ -134,6 +134,7 @@ fn an_unfinished_journal_that_pages_were_spilled_to_is_discarded() {
     overlay.set_memory_limit(0);
     overlay.write(10, &noise(30_000, 2)).unwrap();
     overlay.write(50_000, &noise(5000, 3)).unwrap();
+    overlay.check_writes().unwrap();
     std::mem::forget(overlay);
     assert!(scratch.journal().exists());
     assert_eq!(scratch.recover(), Recovery::Discarded);
