@@ -11,14 +11,12 @@
 //! from anywhere before `apply`. Where no byte below the committed end was written and it does not sink there is no
 //! journal, and the steps that deal with it do nothing.
 
-use std::io;
-use std::path::Path;
 
 use super::batch::Target;
 use super::durability::Durability;
 use super::error::{Action, JournalError, same_error};
 use super::identity::Identity;
-use super::journal::{Found, Header, Journal, write_index};
+use super::journal::{Header, apply_pages, write_index};
 use super::overlay::Overlay;
 use super::recovery::cut_tail;
 use super::sidecar::{remove, sync_directory};
@@ -84,8 +82,7 @@ impl Overlay {
     /// the journal could not be removed.
     pub(crate) fn write_journal(&mut self) -> Result<(), JournalError> {
         self.expect_stage(&[Stage::DataSynced], "writing the journal")?;
-        let unchanged = self.pages.forget_unchanged(&self.file);
-        unchanged.map_err(JournalError::io(&self.path, Action::Read))?;
+        self.pages.forget_unchanged();
         // Whatever becomes of it, a journal that might be complete is removed durably when it is discarded.
         self.stage = Stage::Journaled;
         if self.needs_journal()
@@ -130,7 +127,7 @@ impl Overlay {
         self.expect_stage(&[Stage::Journaled, Stage::Applying], "applying the journal")?;
         if let Some(sidecar) = self.pages.sidecar() {
             self.stage = Stage::Applying;
-            self.replay(sidecar.path()).map_err(|source| JournalError::Unfinished {
+            self.write_pages().map_err(|source| JournalError::Unfinished {
                 file: self.path.clone(),
                 journal: sidecar.path().to_owned(),
                 source: source.into(),
@@ -140,18 +137,13 @@ impl Overlay {
         Ok(())
     }
 
-    fn replay(&self, journal: &Path) -> Result<(), JournalError> {
-        match Journal::open_own(journal)? {
-            Found::Complete(journal) => {
-                journal.replay(&self.path, &self.file, self.durability)?;
-                Ok(())
-            }
-            Found::Incomplete | Found::Absent => Err(JournalError::Io {
-                file: journal.to_owned(),
-                action: Action::Read,
-                source: io::ErrorKind::InvalidData.into(),
-            }),
+    fn write_pages(&self) -> Result<(), JournalError> {
+        let ends = (self.committed_end, self.size);
+        apply_pages(&self.path, &self.file, ends, |push| self.pages.visit(push))?;
+        if self.is_durable() {
+            self.file.sync_data().map_err(JournalError::io(&self.path, Action::Sync))?;
         }
+        Ok(())
     }
 
     /// Removes the journal and syncs the directory: the commit is over. Where that fails the file is the new one; a

@@ -6,10 +6,8 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
 use super::error::{Action, JournalError, same_error};
-use super::journal::{Digest, Entry};
+use super::journal::{Checksum, Entry, checksum};
 use super::merge::{PageLayer, pages_before};
 use super::page::{PAGE_BYTES, PageGrid, Piece};
 use super::sidecar::{Sidecar, slot_start};
@@ -18,9 +16,9 @@ use super::sidecar::{Sidecar, slot_start};
 #[derive(Debug)]
 enum Page {
     /// In memory; `slot` is the one that it had before, which it will have again.
-    Resident { bytes: Box<[u8]>, slot: Option<u64> },
-    /// In a slot of the sidecar.
-    Stored { slot: u64, digest: Digest },
+    Resident { bytes: Box<[u8]>, slot: Option<u64>, is_changed: bool },
+    /// In a slot of the sidecar, and still in memory where there is room for it.
+    Stored { slot: u64, checksum: Checksum, copy: Option<Box<[u8]>> },
 }
 
 /// The written pages of a file. At most `limit` of them are in memory: when there would be more, all are moved to the
@@ -84,6 +82,7 @@ impl Pages {
             self.write_piece(base, piece, part)?;
             if self.resident > self.limit {
                 self.store(file, base).map_err(into_io)?;
+                self.free();
             }
             address = address.saturating_add(piece.length as u64);
             rest = later;
@@ -93,8 +92,8 @@ impl Pages {
 
     fn write_piece(&mut self, base: &File, piece: Piece, part: &[u8]) -> io::Result<()> {
         let Piece { page, offset, length } = piece;
-        if let Some(Page::Resident { bytes, .. }) = self.pages.get_mut(&page) {
-            bytes[offset..offset + length].copy_from_slice(part);
+        if let Some(Page::Resident { bytes, is_changed, .. }) = self.pages.get_mut(&page) {
+            put(&mut bytes[offset..offset + length], part, is_changed);
             return Ok(());
         }
         let mut bytes = vec![0; self.grid.length(page)].into_boxed_slice();
@@ -102,19 +101,21 @@ impl Pages {
             Some(&Page::Stored { slot, .. }) => Some(slot),
             _ => None,
         };
+        // What is in the sidecar was changed before.
+        let mut is_changed = stored.is_some() || length == bytes.len();
         if length < bytes.len() {
             match (stored, &self.sidecar) {
                 (Some(slot), Some(sidecar)) => sidecar.read_slot(slot, 0, &mut bytes)?,
                 _ => base.read_exact_at(&mut bytes, PageGrid::start(page))?,
             }
         }
-        bytes[offset..offset + length].copy_from_slice(part);
-        self.pages.insert(page, Page::Resident { bytes, slot: stored });
+        put(&mut bytes[offset..offset + length], part, &mut is_changed);
+        self.pages.insert(page, Page::Resident { bytes, slot: stored, is_changed });
         self.resident += 1;
         Ok(())
     }
 
-    /// Moves all pages to the sidecar, in rising order.
+    /// Writes the pages that are not there yet to the sidecar, in rising order.
     pub(super) fn store(&mut self, file: &Path, base: &File) -> Result<(), JournalError> {
         self.open_sidecar(file, base)?;
         let Some(sidecar) = &mut self.sidecar else { return Ok(()) };
@@ -126,37 +127,63 @@ impl Pages {
         let failed = JournalError::io(sidecar.path(), Action::Write);
         let mut batch = sidecar.batch();
         for page in self.pages.values() {
-            if let Page::Resident { bytes, slot: Some(slot) } = page {
+            if let Page::Resident { bytes, slot: Some(slot), .. } = page {
                 batch.push(slot_start(*slot), bytes).map_err(&failed)?;
             }
         }
         batch.flush().map_err(failed)?;
-        // Now that they are all written the copies in memory can go.
         for page in self.pages.values_mut() {
-            if let Page::Resident { bytes, slot: Some(slot) } = page {
-                *page = Page::Stored { slot: *slot, digest: Sha256::digest(bytes).into() };
+            if let Page::Resident { bytes, slot: Some(slot), .. } = page {
+                let (slot, checksum) = (*slot, checksum(bytes));
+                *page = Page::Stored { slot, checksum, copy: Some(std::mem::take(bytes)) };
             }
         }
-        self.resident = 0;
         Ok(())
     }
 
-    /// Forgets the pages in memory that are as they are in `base`.
-    pub(super) fn forget_unchanged(&mut self, base: &File) -> io::Result<()> {
-        let mut old = [0; PAGE_BYTES];
-        let mut unchanged = Vec::new();
-        for (&page, state) in &self.pages {
-            if let Page::Resident { bytes, slot: None } = state {
-                let old = &mut old[..bytes.len()];
-                base.read_exact_at(old, PageGrid::start(page))?;
-                if *old == **bytes {
-                    unchanged.push(page);
-                }
+    /// Lets go of the copies of stored pages.
+    fn free(&mut self) {
+        for page in self.pages.values_mut() {
+            if let Page::Stored { copy, .. } = page {
+                *copy = None;
             }
         }
-        self.resident -= unchanged.len();
-        for page in unchanged {
-            self.pages.remove(&page);
+        self.resident = 0;
+    }
+
+    /// Forgets the pages in memory that no write has changed.
+    pub(super) fn forget_unchanged(&mut self) {
+        self.pages.retain(|_, page| {
+            !matches!(page, Page::Resident { slot: None, is_changed: false, .. })
+        });
+        self.resident = self.pages.values().filter(|page| page.is_in_memory()).count();
+    }
+
+    /// Calls `visit` with each stored page and its bytes, rising.
+    pub(super) fn visit(
+        &self,
+        mut visit: impl FnMut(u64, &[u8]) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let mut buffer = [0; PAGE_BYTES];
+        for (&number, page) in &self.pages {
+            let (Page::Stored { slot, checksum: expected, copy }, Some(sidecar)) =
+                (page, &self.sidecar)
+            else {
+                continue;
+            };
+            if let Some(bytes) = copy {
+                visit(number, bytes)?;
+                continue;
+            }
+            let bytes = &mut buffer[..self.grid.length(number)];
+            let read = sidecar.read_slot(*slot, 0, bytes).and_then(|()| {
+                match checksum(bytes) == *expected {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::InvalidData.into()),
+                }
+            });
+            read.map_err(JournalError::io(sidecar.path(), Action::Read))?;
+            visit(number, bytes)?;
         }
         Ok(())
     }
@@ -164,15 +191,14 @@ impl Pages {
     /// Forgets the pages from byte `end` on. The one that `end` lies in stays.
     pub(super) fn cut(&mut self, end: u64) {
         let gone = self.pages.split_off(&pages_before(end));
-        let resident = gone.values().filter(|page| matches!(page, Page::Resident { .. })).count();
-        self.resident -= resident;
+        self.resident -= gone.values().filter(|page| page.is_in_memory()).count();
     }
 
     /// The pages as the journal lists them: those that are in the sidecar.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         self.pages.iter().filter_map(|(&page, held)| match *held {
-            Page::Stored { slot, digest } => {
-                Some(Entry { page, slot, length: self.grid.length(page), digest })
+            Page::Stored { slot, checksum, .. } => {
+                Some(Entry { page, slot, length: self.grid.length(page), checksum })
             }
             Page::Resident { .. } => None,
         })
@@ -201,6 +227,18 @@ impl PageLayer for Pages {
             _ => Err(io::ErrorKind::NotFound.into()),
         }
     }
+}
+
+impl Page {
+    fn is_in_memory(&self) -> bool {
+        !matches!(self, Self::Stored { copy: None, .. })
+    }
+}
+
+/// Puts bytes in the place of others, and tells if they differ.
+fn put(place: &mut [u8], bytes: &[u8], is_changed: &mut bool) {
+    *is_changed = *is_changed || place != bytes;
+    place.copy_from_slice(bytes);
 }
 
 /// Pages that may be in memory, at least one: the one that is written.

@@ -135,6 +135,17 @@ impl<B: Base> StagedArray<B> {
         if inside { view.position(&unravel(chunk.0, &self.grid)) } else { None }
     }
 
+    /// The chunk of the base's grid that stood in the place of a chunk, staged since or not, and has the same extent
+    /// inside the bounds.
+    pub fn in_base(&self, chunk: ChunkIndex) -> Option<ChunkIndex> {
+        let there = self.unstaged(chunk)?;
+        let base = self.base()?.shape();
+        let coordinate = unravel(chunk.0, &self.grid);
+        let is_same =
+            self.format.extent(&coordinate, base) == self.format.extent(&coordinate, &self.shape);
+        is_same.then_some(there)
+    }
+
     /// The staged chunks in rising order of their positions in the current grid.
     pub fn staged(&self) -> impl ExactSizeIterator<Item = (ChunkIndex, &Arc<Vec<u8>>)> {
         self.staged.iter().map(|(&chunk, buffer)| (chunk, buffer))

@@ -5,7 +5,8 @@ use std::ops::Range;
 use sha2::{Digest as _, Sha256};
 use tape_sha256::{Message, hash_messages, lane_width};
 
-use crate::dims::Dims;
+use crate::dims::{ChunkIndex, Dims, unravel};
+use crate::staged::{Base, StagedArray};
 
 /// SHA-256 of a chunk's values and shape.
 pub(super) type Digest = [u8; 32];
@@ -26,6 +27,11 @@ impl Trimmed {
                 axis.saturating_sub(at.saturating_mul(chunk)).min(chunk)
             });
         Self { shape: inside.collect(), chunk_shape: Dims::from_slice(chunk_shape) }
+    }
+
+    /// The part of a chunk of a staged array that is inside its shape.
+    pub(super) fn of<B: Base>(chunk: ChunkIndex, array: &StagedArray<B>) -> Self {
+        Self::new(&unravel(chunk.0, array.grid()), array.shape(), array.chunk_shape())
     }
 
     /// Whether nothing is cut off.

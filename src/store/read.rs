@@ -8,7 +8,7 @@ use super::element::{Element, turn};
 use super::error::{DatasetFault, Error};
 use super::storage::Fill;
 use crate::chunk_map::ChunkMap;
-use crate::dims::Dims;
+use crate::dims::{ChunkIndex, Dims, unravel};
 use crate::kernel::Destination;
 use crate::memory::{prefer_huge_pages, zeroed};
 use crate::plan::ReadPlan;
@@ -160,6 +160,35 @@ impl DatasetInner {
             map?
         };
         self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;
+        if let Some(narrow) = self.storage.narrow {
+            narrow.widen(out);
+        }
+        Ok(())
+    }
+
+    /// Brings whole chunks to `out`, one after the other; what they hold outside of the bounds means nothing.
+    pub(super) fn fetch_chunks(
+        &self,
+        chunks: &[ChunkIndex],
+        out: &mut [u8],
+    ) -> Result<(), DatasetFault> {
+        let map = self.whole_map()?;
+        let count = chunks.len() as u64;
+        let elements: u64 = self.storage.raw.chunk_shape().iter().product();
+        let (selection, arena) = (Selection::all(), Bump::new());
+        let plan =
+            ReadPlan::new(&selection, &[elements.saturating_mul(count)], &[elements], &arena)?;
+        let raw_chunks = (0..).map(ChunkIndex).zip(chunks.iter().map(|&chunk| map.get(chunk)));
+        let one_after_the_other = ChunkMap::of(raw_chunks, count);
+        let destination = Destination::new(&plan, out, self.storage.raw.element_size())?;
+        let fetched = self.fetcher(&one_after_the_other).run(&destination);
+        fetched.map_err(|error| {
+            let position = usize::try_from(error.chunk.0).ok();
+            let chunk = position.and_then(|position| chunks.get(position)).copied();
+            let chunk = chunk.unwrap_or(error.chunk);
+            let coordinate = unravel(chunk.0, self.geometry.grid()).to_vec();
+            DatasetFault::Chunk { coordinate, error: ReadError { chunk, ..error } }
+        })?;
         if let Some(narrow) = self.storage.narrow {
             narrow.widen(out);
         }

@@ -9,7 +9,7 @@ use super::Digest;
 pub(super) const HEADER_SIZE: usize = 512;
 
 const MAGIC: [u8; 8] = *b"\x89h5sj\r\n\x1a";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The digest covers what is in front of it.
 const DIGEST_AT: usize = HEADER_SIZE - 32;
 
@@ -142,9 +142,9 @@ mod tests {
     #[test]
     fn a_whole_header_of_a_later_format_is_told_from_a_damaged_one() {
         let mut bytes = header().encode();
-        bytes[8] = 2;
+        bytes[8] = 3;
         let digest = Sha256::digest(&bytes[..DIGEST_AT]);
         bytes[DIGEST_AT..].copy_from_slice(&digest);
-        assert_eq!(Header::decode(&bytes), DecodedHeader::Version(2));
+        assert_eq!(Header::decode(&bytes), DecodedHeader::Version(3));
     }
 }

@@ -9,10 +9,10 @@ use super::super::batch::{Batch, Target};
 use super::super::merge::read_up_to;
 use super::super::page::PageGrid;
 use super::header::{Fields, Header};
-use super::{Digest, slot_count};
+use super::{Checksum, Digest, slot_count};
 
 /// Bytes of an entry.
-pub(super) const ENTRY_SIZE: usize = 56;
+pub(super) const ENTRY_SIZE: usize = 40;
 
 /// A page of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub(in super::super) struct Entry {
     pub(in super::super) slot: u64,
     /// Bytes of the page.
     pub(in super::super) length: usize,
-    /// Digest of the page.
-    pub(in super::super) digest: Digest,
+    /// Checksum of the page.
+    pub(in super::super) checksum: Checksum,
 }
 
 impl Entry {
@@ -33,7 +33,7 @@ impl Entry {
         bytes[..8].copy_from_slice(&self.page.to_le_bytes());
         bytes[8..16].copy_from_slice(&self.slot.to_le_bytes());
         bytes[16..24].copy_from_slice(&(self.length as u64).to_le_bytes());
-        bytes[24..].copy_from_slice(&self.digest);
+        bytes[24..].copy_from_slice(&self.checksum);
         bytes
     }
 
@@ -44,7 +44,7 @@ impl Entry {
         let expected = PageGrid::new(header.old_end).length(page);
         let is_sound =
             expected > 0 && length == expected as u64 && slot < slot_count(header.index_start);
-        is_sound.then(|| Self { page, slot, length: expected, digest: fields.take() })
+        is_sound.then(|| Self { page, slot, length: expected, checksum: fields.take() })
     }
 }
 

@@ -1,15 +1,15 @@
 //! The journal of a commit: the pages that it changes below the committed end.
 //!
-//! # Format, version 1
+//! # Format, version 2
 //!
-//! All numbers are unsigned and little endian; digests are SHA-256 (32 bytes). The journal of `FILE` is
-//! `FILE.h5strata-journal`.
+//! All numbers are unsigned and little endian; digests are SHA-256 (32 bytes), checksums XXH3 of 128 bits without a seed.
+//! The journal of `FILE` is `FILE.h5strata-journal`.
 //!
 //! ```text
 //! byte 0      header, 512 bytes, written last
 //! byte 512    unused
 //! byte 4096   slots of 4096 bytes, each with one page or unused
-//! index_start index: entries of 56 bytes, page_count of them
+//! index_start index: entries of 40 bytes, page_count of them
 //!
 //! header: 0 magic, 89 68 35 73 6a 0d 0a 1a   8 version u32          12 reserved u32, 0
 //!        16 page size u64, 4096             24 old_end u64         32 new_end u64
@@ -18,7 +18,7 @@
 //!       136 reserved, 0                    480 digest of bytes 0 to 479
 //!
 //! entry:  0 page u64                         8 slot u64            16 length u64
-//!        24 digest of the page
+//!        24 checksum of the page
 //! ```
 //!
 //! * `old_end` is the committed end before the commit, `new_end` the size of the file after it. What lies between,
@@ -29,8 +29,8 @@
 //! * `device`, `inode` and `fingerprint` tell the file: see `Identity`.
 //! * A header of any version has 512 bytes, and its digest and version stand where they do here.
 //!
-//! A journal is *complete* if all digests fit: that of the header, of the index that the header tells of, and of each page that
-//! the index tells of. Any other is incomplete: either its commit had not begun to change the file, or it was damaged
+//! A journal is *complete* if all of them fit: the digest of the header, that of the index that the header tells of, and the
+//! checksum of each page that the index tells of. Any other is incomplete: either its commit had not begun to change the file, or it was damaged
 //! later. To *apply* it is to write the pages to the file, and then to cut the file at `new_end` where that is less
 //! than `old_end`.
 
@@ -42,7 +42,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::batch::{Batch, Target};
 use super::durability::Durability;
@@ -61,6 +61,14 @@ pub(super) const SLOTS_START: u64 = PAGE_SIZE;
 
 /// A SHA-256.
 pub(super) type Digest = [u8; 32];
+
+/// An XXH3 of 128 bits.
+pub(super) type Checksum = [u8; 16];
+
+/// By which a page shows that was not written, or not wholly.
+pub(super) fn checksum(page: &[u8]) -> Checksum {
+    xxh3_128(page).to_le_bytes()
+}
 
 /// Slots in front of an index; 0 where it begins at no end of a slot.
 fn slot_count(index_start: u64) -> u64 {
@@ -94,16 +102,6 @@ pub(super) struct Journal {
 impl Journal {
     /// Looks for a journal, and checks that it is complete.
     pub(super) fn open(path: &Path) -> Result<Found, JournalError> {
-        let found = Self::open_own(path)?;
-        match &found {
-            Found::Complete(journal) if !journal.is_whole()? => Ok(Found::Incomplete),
-            _ => Ok(found),
-        }
-    }
-
-    /// As [`open`](Self::open), of a journal that this process has just written: its pages are looked at when they are
-    /// applied.
-    pub(super) fn open_own(path: &Path) -> Result<Found, JournalError> {
         let Some(file) = open_file(path)? else { return Ok(Found::Absent) };
         let Some(header) = read_header(path, &file)? else { return Ok(Found::Incomplete) };
         let failed = JournalError::io(path, Action::Read);
@@ -111,10 +109,11 @@ impl Journal {
         let Some(entries) = read_index(&file, size, &header).map_err(&failed)? else {
             return Ok(Found::Incomplete);
         };
-        Ok(Found::Complete(Self { path: path.to_owned(), file, header, entries }))
+        let journal = Self { path: path.to_owned(), file, header, entries };
+        Ok(if journal.is_whole()? { Found::Complete(journal) } else { Found::Incomplete })
     }
 
-    /// Whether all pages have their digests.
+    /// Whether all pages have their checksums.
     fn is_whole(&self) -> Result<bool, JournalError> {
         let mut is_whole = true;
         self.visit(|_, intact, _| {
@@ -168,22 +167,18 @@ impl Journal {
 
     /// Writes the pages to a file, and cuts it where it becomes shorter.
     pub(super) fn write_to<T: Target>(&self, path: &Path, file: &T) -> Result<(), JournalError> {
-        let failed = JournalError::io(path, Action::Write);
-        let mut batch = Batch::new(file);
-        self.visit(|entry, intact, bytes| match intact {
-            true => batch.push(PageGrid::start(entry.page), bytes).map_err(&failed),
-            false => {
-                Err(JournalError::io(&self.path, Action::Read)(io::ErrorKind::InvalidData.into()))
-            }
-        })?;
-        batch.flush().map_err(failed)?;
-        if self.header.new_end < self.header.old_end {
-            file.cut(self.header.new_end).map_err(JournalError::io(path, Action::Cut))?;
-        }
-        Ok(())
+        let Header { old_end, new_end, .. } = self.header;
+        apply_pages(path, file, (old_end, new_end), |push| {
+            self.visit(|entry, intact, bytes| match intact {
+                true => push(entry.page, bytes),
+                false => Err(JournalError::io(&self.path, Action::Read)(
+                    io::ErrorKind::InvalidData.into(),
+                )),
+            })
+        })
     }
 
-    /// Reads all pages, rising; `visit` gets each, whether its digest fits, and its bytes.
+    /// Reads all pages, rising; `visit` gets each, whether its checksum fits, and its bytes.
     fn visit(
         &self,
         mut visit: impl FnMut(&Entry, bool, &[u8]) -> Result<(), JournalError>,
@@ -193,12 +188,30 @@ impl Journal {
             let bytes = &mut buffer[..entry.length];
             let count = read_up_to(&self.file, slot_start(entry.slot), bytes)
                 .map_err(JournalError::io(&self.path, Action::Read))?;
-            let intact =
-                count == entry.length && Sha256::digest(&*bytes).as_slice() == entry.digest;
+            let intact = count == entry.length && checksum(bytes) == entry.checksum;
             visit(entry, intact, bytes)?;
         }
         Ok(())
     }
+}
+
+/// Writes pages to a file, as `pages` pushes them, rising; cuts the file where its new end is before the old one.
+pub(super) fn apply_pages<T: Target>(
+    path: &Path,
+    file: &T,
+    (old_end, new_end): (u64, u64),
+    pages: impl FnOnce(
+        &mut dyn FnMut(u64, &[u8]) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    let failed = JournalError::io(path, Action::Write);
+    let mut batch = Batch::new(file);
+    pages(&mut |page, bytes| batch.push(PageGrid::start(page), bytes).map_err(&failed))?;
+    batch.flush().map_err(failed)?;
+    if new_end < old_end {
+        file.cut(new_end).map_err(JournalError::io(path, Action::Cut))?;
+    }
+    Ok(())
 }
 
 impl PageLayer for Journal {

@@ -121,12 +121,12 @@ fn a_complete_journal_of_a_later_format_is_kept() {
     use sha2::{Digest, Sha256};
     let case = interrupted();
     let mut journal = case.journal.clone();
-    journal[8] = 2;
+    journal[8] = 3;
     let digest = Sha256::digest(&journal[..480]);
     journal[480..512].copy_from_slice(&digest);
     fs::write(case.scratch.journal(), &journal).unwrap();
     let file = case.scratch.open();
     let error = recover(&case.scratch.path, &file, Durability::Process).unwrap_err();
-    assert!(matches!(error, JournalError::Version { found: 2, .. }), "{error}");
+    assert!(matches!(error, JournalError::Version { found: 3, .. }), "{error}");
     assert!(case.scratch.journal().exists());
 }

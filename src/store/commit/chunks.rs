@@ -21,8 +21,9 @@ use super::chunk_bytes::{Buffers, ChunkBytes};
 use super::hash_table::HashTable;
 use super::report::DatasetReport;
 use super::reused::Reused;
+use super::unchanged::{StagedChunk, Unchanged};
 use crate::codec::{Pipeline, Scratch};
-use crate::dims::{ChunkIndex, Dims, RawChunk, chunk_grid, ravel, unravel};
+use crate::dims::{ChunkIndex, RawChunk, chunk_grid, ravel, unravel};
 use crate::raw::{RawWriter, Threads};
 use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
@@ -106,7 +107,7 @@ impl<'c> ChunkStore<'c> {
     }
 
     /// The dataset of an older version that has the same stored chunks.
-    fn kept_base(&self) -> Option<&Dataset> {
+    fn kept_base(&self) -> Option<&'c Dataset> {
         self.content.base_dataset().filter(|dataset| dataset.raw_data().0 == self.raw_data)
     }
 
@@ -188,16 +189,28 @@ impl<'c> ChunkStore<'c> {
     fn batches(
         &mut self,
         size: usize,
-        staged: &[(ChunkIndex, &Arc<Vec<u8>>)],
+        staged: &[StagedChunk<'_>],
         brought: &[(ChunkIndex, ChunkIndex)],
         stored: &mut StoredChunks,
         write: &mut dyn FnMut(Vec<Placed<'c>>) -> Result<(), DatasetFault>,
     ) -> Result<(), DatasetFault> {
+        let mut unchanged = self
+            .kept_base()
+            .and_then(|base| Unchanged::new(self.content, base, self.threads, staged.len()));
         for batch in staged.chunks(size) {
-            let one = |&(chunk, elements): &(ChunkIndex, &Arc<Vec<u8>>)| {
-                (chunk, ChunkBytes::Own(Arc::clone(elements)))
-            };
-            let candidates = self.candidates(batch.iter().map(one).collect());
+            let as_before = unchanged.as_mut().map(|unchanged| unchanged.find(batch));
+            let mut as_before = as_before.unwrap_or_default().into_iter();
+            let mut changed = Vec::with_capacity(batch.len());
+            for &(chunk, elements) in batch {
+                match as_before.next().flatten() {
+                    Some(raw) => {
+                        stored.report.chunks_reused += 1;
+                        stored.map.push((chunk, raw));
+                    }
+                    None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
+                }
+            }
+            let candidates = self.candidates(changed);
             write(self.place(candidates, stored)?)?;
         }
         // A batch of strings is a chunk: what it takes in memory is not known before it is there.
@@ -250,9 +263,7 @@ impl<'c> ChunkStore<'c> {
     }
 
     fn trimmed(&self, chunk: ChunkIndex) -> Trimmed {
-        let array = &self.content.array;
-        let coordinate: Dims = unravel(chunk.0, array.grid());
-        Trimmed::new(&coordinate, array.shape(), array.chunk_shape())
+        Trimmed::of(chunk, &self.content.array)
     }
 
     /// Makes the digests of chunks.

@@ -9,6 +9,7 @@ mod objects;
 mod report;
 mod reused;
 mod transaction;
+mod unchanged;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -11,9 +11,16 @@ use super::super::element::Elements;
 use super::super::error::Error;
 use super::strings::{EMPTY, HANDLE, StringArena};
 use crate::dims::{ChunkIndex, Dims, DimsError, chunk_grid, unravel};
+use crate::memory::zeroed;
 use crate::raw::Threads;
 use crate::selection::{AxisSelection, Selection};
-use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError, Wanted};
+use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError, StagedError, Wanted};
+
+/// Bytes of chunks that are read before they are visited, unless the threads need more to have one chunk each.
+const WINDOW: usize = 4 << 20;
+
+/// Bytes that one thread visits in the time of handing them to others.
+const LITTLE: usize = 256 << 10;
 
 /// What is called with each chunk: its position among those asked for, and what it holds.
 type Visit<'v> = dyn Fn(usize, BaseChunk<'_>) -> ControlFlow<()> + Sync + 'v;
@@ -209,52 +216,76 @@ impl Base for DatasetBase {
     }
 
     fn visit(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
-        let map = self.dataset.chunk_map()?;
-        let one = |(position, &chunk): (usize, &ChunkIndex)| {
-            if map.get(chunk).is_none() {
-                return visit(position, BaseChunk::Fill).map_break(Ok);
-            }
-            match self.chunk(chunk) {
-                Ok(bytes) => visit(position, BaseChunk::Bytes(&bytes)).map_break(Ok),
-                Err(error) => ControlFlow::Break(Err(error.into())),
-            }
-        };
-        let threads = self.dataset.inner.version.file.threads();
-        let result = threads.install(|| match (&self.strings, threads) {
-            // Handles are given in the order of the chunks, and files are the same whatever the threads did.
-            (Some(_), _) | (_, Threads::One) => chunks.iter().enumerate().try_for_each(one),
-            _ => chunks.par_iter().enumerate().try_for_each(one),
-        });
-        match result {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(result) => result,
+        match &self.strings {
+            Some(arena) => self.visit_strings(arena, chunks, visit),
+            None => self.visit_elements(chunks, visit),
         }
     }
 }
 
 impl DatasetBase {
-    /// The elements of a chunk, or the handles of its strings, in the shape of a whole chunk.
-    fn chunk(&self, chunk: ChunkIndex) -> Result<Vec<u8>, Error> {
+    /// A window of chunks after the other, each read and then visited on all threads.
+    fn visit_elements(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
+        let dataset = &self.dataset;
+        let map = dataset.chunk_map()?;
+        let threads = dataset.inner.version.file.threads();
+        let chunk_bytes = dataset.inner.storage.raw.chunk_bytes();
+        let in_window = (WINDOW / chunk_bytes.max(1)).max(threads.count()).min(chunks.len());
+        let bytes = in_window.saturating_mul(chunk_bytes);
+        let mut window = zeroed::<u8>(bytes).ok_or_else(|| {
+            BaseError::new(StagedError::<BaseError>::Memory { bytes: bytes as u64 })
+        })?;
+        for (number, part) in chunks.chunks(in_window.max(1)).enumerate() {
+            let window = window.get_mut(..part.len() * chunk_bytes).unwrap_or_default();
+            dataset.inner.fetch_chunks(part, window).map_err(dataset.inner.error())?;
+            let one = |(position, (bytes, &chunk)): (usize, (&[u8], &ChunkIndex))| {
+                let is_stored = map.get(chunk).is_some();
+                let chunk = if is_stored { BaseChunk::Bytes(bytes) } else { BaseChunk::Fill };
+                visit(number * in_window + position, chunk)
+            };
+            let visited = if window.len() <= LITTLE || matches!(threads, Threads::One) {
+                window.chunks_exact(chunk_bytes).zip(part).enumerate().try_for_each(one)
+            } else {
+                let chunks = window.par_chunks_exact(chunk_bytes).zip(part).enumerate();
+                threads.install(|| chunks.try_for_each(one))
+            };
+            if visited.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// One chunk after the other: handles are given in their order, and files are the same whatever the threads did.
+    fn visit_strings(
+        &self,
+        arena: &StringArena,
+        chunks: &[ChunkIndex],
+        visit: &Visit<'_>,
+    ) -> Result<(), BaseError> {
+        let map = self.dataset.chunk_map()?;
+        for (position, &chunk) in chunks.iter().enumerate() {
+            let visited = match map.get(chunk) {
+                Some(_) => visit(position, BaseChunk::Bytes(&self.handles(arena, chunk)?)),
+                None => visit(position, BaseChunk::Fill),
+            };
+            if visited.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The handles of a chunk's strings, in the shape of a whole chunk.
+    fn handles(&self, arena: &StringArena, chunk: ChunkIndex) -> Result<Vec<u8>, Error> {
         let dataset = &self.dataset;
         let coordinate = unravel(chunk.0, dataset.chunk_grid());
         let trimmed = Trimmed::new(&coordinate, dataset.shape(), dataset.chunk_shape());
         let selection = box_selection(&coordinate, dataset.chunk_shape(), &trimmed.shape);
-        let (element_size, inside) = match &self.strings {
-            None => (dataset.inner.storage.raw.element_size(), dataset.read_bytes(&selection)?.0),
-            Some(arena) => {
-                let strings = dataset.read_byte_strings(selection)?;
-                let mut arena = arena.write();
-                (HANDLE, strings.iter().flat_map(|string| arena.add(string)).collect())
-            }
-        };
-        if trimmed.is_whole() {
-            return Ok(inside);
-        }
-        let filler = match &self.strings {
-            None => dataset.fill_value().as_bytes(),
-            Some(_) => &EMPTY,
-        };
-        Ok(trimmed.spread(&inside, element_size, filler))
+        let strings = dataset.read_byte_strings(selection)?;
+        let mut arena = arena.write();
+        let inside: Vec<u8> = strings.iter().flat_map(|string| arena.add(string)).collect();
+        Ok(if trimmed.is_whole() { inside } else { trimmed.spread(&inside, HANDLE, &EMPTY) })
     }
 }
 
