@@ -11,7 +11,6 @@
 //! from anywhere before `apply`. Where no byte below the committed end was written and it does not sink there is no
 //! journal, and the steps that deal with it do nothing.
 
-
 use super::batch::Target;
 use super::durability::Durability;
 use super::error::{Action, JournalError, same_error};

@@ -65,8 +65,8 @@ impl Pages {
         Ok(self.sidecar.insert(sidecar))
     }
 
-    /// Writes `bytes` from `address` on, all of them in the committed part. A page that is written in part is filled
-    /// from `base`, which is `file` opened.
+    /// Writes `bytes` from `address` on, all of them in the committed part. What else is in
+    /// their pages comes from `base`, which is `file` opened.
     pub(super) fn write(
         &mut self,
         file: &Path,
@@ -101,14 +101,12 @@ impl Pages {
             Some(&Page::Stored { slot, .. }) => Some(slot),
             _ => None,
         };
-        // What is in the sidecar was changed before.
-        let mut is_changed = stored.is_some() || length == bytes.len();
-        if length < bytes.len() {
-            match (stored, &self.sidecar) {
-                (Some(slot), Some(sidecar)) => sidecar.read_slot(slot, 0, &mut bytes)?,
-                _ => base.read_exact_at(&mut bytes, PageGrid::start(page))?,
-            }
+        match (stored, &self.sidecar) {
+            (Some(slot), Some(sidecar)) => sidecar.read_slot(slot, 0, &mut bytes)?,
+            _ => base.read_exact_at(&mut bytes, PageGrid::start(page))?,
         }
+        // What is in the sidecar was changed before.
+        let mut is_changed = stored.is_some();
         put(&mut bytes[offset..offset + length], part, &mut is_changed);
         self.pages.insert(page, Page::Resident { bytes, slot: stored, is_changed });
         self.resident += 1;

@@ -1,7 +1,7 @@
 //! Copy and fill against a dense array: every selection, element size and thread count.
 
 use bumpalo::Bump;
-use h5strata::kernel::{Destination, KernelError, Run};
+use h5strata::kernel::{Destination, HandOut, KernelError, Run};
 use h5strata::{ReadPlan, Selection};
 use proptest::prelude::*;
 
@@ -181,4 +181,40 @@ fn transfers_taken_by_number_are_taken_once() {
     drop(destination);
     assert_eq!(buffer[..660], [0; 660]);
     assert_eq!(buffer[660..], [7; 640]);
+}
+
+#[test]
+fn what_was_not_taken_by_number_is_handed_out_once_in_order() {
+    let arena = Bump::new();
+    let selection = Selection::all();
+    let plan = ReadPlan::new(&selection, &[2000], &[10], &arena).unwrap();
+    let mut buffer = [0u8; 2000];
+    let destination = Destination::new(&plan, &mut buffer, 1).unwrap().by_number().unwrap();
+    let by_number = [0, 3, 4, 63, 64, 128, 199];
+    assert!(by_number.iter().all(|&number| destination.take(number).is_some()));
+    let mut batches = Vec::new();
+    while let Some(mut batch) = destination.next_batch(50) {
+        let mut transfers = batch.transfers();
+        let first = transfers.advance().unwrap().chunk().0;
+        let mut count = 1;
+        while transfers.advance().is_some() {
+            count += 1;
+        }
+        batches.push((first, count));
+        while let Some(mut slot) = batch.advance() {
+            slot.fill(&[7]).unwrap();
+        }
+        if first == 1 {
+            // Taken by number meanwhile.
+            assert!(destination.take(20).is_some());
+        }
+    }
+    let expected = [(1, 2), (5, 15), (21, 42), (65, 50), (115, 13), (129, 50), (179, 20)];
+    assert_eq!(batches, expected);
+    assert!(destination.take(1).is_none() && destination.next_batch(1).is_none());
+    drop(destination);
+    for (number, chunk) in buffer.chunks(10).enumerate() {
+        let left_out = by_number.contains(&(number as u64)) || number == 20;
+        assert_eq!(chunk, [if left_out { 0 } else { 7 }; 10], "{number}");
+    }
 }
