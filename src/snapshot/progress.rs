@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub struct Progress<'p> {
     /// Its path in the version.
     pub dataset: &'p str,
-    /// Bytes that are done, before compression; when exporting, as they are stored.
+    /// Bytes that are done, before compression; when exporting, as they are stored; when committing, of whole chunks.
     pub done: u64,
     /// Bytes that there are to do.
     pub total: u64,

@@ -21,6 +21,7 @@ mod journals;
 mod leftovers;
 mod mappings;
 mod masks;
+mod progress;
 mod reuse;
 mod rules;
 mod space;

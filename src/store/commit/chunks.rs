@@ -19,6 +19,7 @@ use super::super::error::DatasetFault;
 use super::super::stage::{Content, HANDLE, StageFault, StringArena, Strings};
 use super::chunk_bytes::{Buffers, ChunkBytes};
 use super::hash_table::HashTable;
+use super::meter::Meter;
 use super::report::DatasetReport;
 use super::reused::Reused;
 use super::unchanged::{StagedChunk, Unchanged};
@@ -51,6 +52,7 @@ pub(super) struct ChunkStore<'c> {
     /// Compares chunks before they are used again, if that was asked for.
     pub(super) reused: Option<Reused<'c>>,
     pub(super) buffers: Arc<Buffers>,
+    pub(super) meter: &'c Meter<'c>,
 }
 
 /// A dataset's chunks once they are stored.
@@ -95,6 +97,7 @@ impl<'c> ChunkStore<'c> {
         if candidates == 0 {
             return Ok(stored);
         }
+        self.meter.expect(candidates);
         // Room for all of them at once; what turns out to be known is given back in the end.
         self.writer.set_chunks(&h5strata_ffi::lock(), self.end.saturating_add(candidates))?;
         self.store(&brought, &mut stored)?;
@@ -165,17 +168,17 @@ impl<'c> ChunkStore<'c> {
         let round = self.threads.count() * digest::together();
         let size = if size > round { size - size % round } else { size };
         let staged: Vec<_> = content.array.staged().collect();
-        let (writer, buffers) = (self.writer, Arc::clone(&self.buffers));
+        let (writer, meter, buffers) = (self.writer, self.meter, Arc::clone(&self.buffers));
         // Strings are let go batch by batch, so none of them may wait for another thread.
         let few = content.strings.is_some() || staged.len() + brought.len() <= size;
         if few || matches!(self.threads, Threads::One) {
-            let mut write = |batch| write_all(writer, &buffers, batch);
+            let mut write = |batch| write_all(writer, meter, &buffers, batch);
             return self.batches(size, &staged, brought, stored, &mut write);
         }
         std::thread::scope(|scope| {
             let (sender, receiver) = sync_channel(1);
             let written = scope.spawn(|| {
-                receiver.into_iter().try_for_each(|batch| write_all(writer, &buffers, batch))
+                receiver.into_iter().try_for_each(|batch| write_all(writer, meter, &buffers, batch))
             });
             let mut send = |batch| sender.send(batch).map_err(|_| DatasetFault::WriterStopped);
             let sent = self.batches(size, &staged, brought, stored, &mut send);
@@ -317,6 +320,7 @@ impl<'c> ChunkStore<'c> {
         stored: &mut StoredChunks,
     ) -> Result<Vec<Placed<'c>>, DatasetFault> {
         let mut new = Vec::new();
+        let count = candidates.len();
         for candidate in candidates {
             let Some(digest) = candidate.digest else {
                 stored.report.chunks_filled += 1;
@@ -335,6 +339,7 @@ impl<'c> ChunkStore<'c> {
             stored.map.push((candidate.chunk, raw));
             new.push((raw, candidate));
         }
+        self.meter.count(count - new.len());
         let placed = self.encode(new)?;
         stored.report.bytes_written += placed.iter().map(|one| one.stored.size()).sum::<u64>();
         Ok(placed)
@@ -434,6 +439,7 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
 
 fn write_all(
     writer: &RawWriter,
+    meter: &Meter<'_>,
     buffers: &Buffers,
     batch: Vec<Placed<'_>>,
 ) -> Result<(), DatasetFault> {
@@ -449,6 +455,7 @@ fn write_all(
                 writer.write_strings(&h5strata_ffi::lock(), raw, &trimmed.shape, &strings)?;
             }
         }
+        meter.count(1);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ mod chunk_bytes;
 mod chunks;
 mod hash_table;
 mod mappings;
+mod meter;
 mod objects;
 mod report;
 mod reused;
@@ -23,6 +24,7 @@ use self::chunks::{ChunkStore, StoredChunks};
 pub(super) use self::hash_table::Digests;
 use self::hash_table::HashTable;
 pub(super) use self::mappings::Mappings;
+use self::meter::Meter;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
 pub(super) use self::transaction::Transaction;
@@ -124,6 +126,7 @@ fn store_dataset(
     let chunk_bytes = settings.chunk_bytes().ok_or(DatasetFault::Memory { bytes: u64::MAX })?;
     let pipeline = Pipeline::new(settings.filters.clone(), chunk_bytes, element_size);
     let reused = storage.as_deref().filter(|_| stage.verify).map(|storage| Reused { storage });
+    let meter = Meter::new(stage.on_progress.as_ref(), path, chunk_bytes);
     let store = ChunkStore {
         raw_data: &raw_data,
         content,
@@ -134,6 +137,7 @@ fn store_dataset(
         end,
         reused,
         buffers: Arc::default(),
+        meter: &meter,
     };
     let mut chunks = store.run()?;
     path.clone_into(&mut chunks.report.path);

@@ -33,6 +33,7 @@ use super::names::{DATASET_ATTRIBUTES, HASH_TABLE, RAW_DATA, VERSIONS};
 use super::version::{Entry, EntryKind, Version};
 use super::writer::StageGuard;
 use crate::raw::Threads;
+use crate::snapshot::OnProgress;
 
 /// A new version of a file, which has the content of its parent until something is changed.
 ///
@@ -77,6 +78,7 @@ pub struct Stage<'f> {
     pub(super) timestamp: Option<DateTime<Utc>>,
     pub(super) make_current: bool,
     pub(super) verify: bool,
+    pub(super) on_progress: Option<OnProgress>,
     pub(super) tree: Tree,
     /// Those of the version itself.
     pub(super) attributes: AttributeChanges,
@@ -131,6 +133,7 @@ impl<'f> Stage<'f> {
             timestamp: options.timestamp,
             make_current: options.make_current,
             verify: options.verify,
+            on_progress: options.on_progress.clone(),
             tree,
             attributes: AttributeChanges::default(),
             _guard: guard,

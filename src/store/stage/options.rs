@@ -4,6 +4,7 @@ use super::super::error::Error;
 use super::super::file::VersionedFile;
 use super::super::version::Version;
 use super::Stage;
+use crate::snapshot::OnProgress;
 
 /// How a version is made: its parent, its time, and whether it becomes the current one.
 ///
@@ -19,6 +20,7 @@ pub struct StageOptions {
     pub(super) timestamp: Option<DateTime<Utc>>,
     pub(super) make_current: bool,
     pub(super) verify: bool,
+    pub(super) on_progress: Option<OnProgress>,
 }
 
 #[derive(Clone, Debug)]
@@ -30,7 +32,13 @@ enum Parent {
 
 impl Default for StageOptions {
     fn default() -> Self {
-        Self { parent: Parent::Current, timestamp: None, make_current: true, verify: false }
+        Self {
+            parent: Parent::Current,
+            timestamp: None,
+            make_current: true,
+            verify: false,
+            on_progress: None,
+        }
     }
 }
 
@@ -73,6 +81,13 @@ impl StageOptions {
     #[must_use]
     pub fn verify_reused(mut self, verify: bool) -> Self {
         self.verify = verify;
+        self
+    }
+
+    /// Tells, while the commit stores chunks, how far each dataset has come: chunk by chunk, of those that were changed.
+    #[must_use]
+    pub fn on_progress(mut self, on_progress: OnProgress) -> Self {
+        self.on_progress = Some(on_progress);
         self
     }
 

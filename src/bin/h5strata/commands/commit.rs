@@ -23,13 +23,16 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
         return Err(Failure::SnapshotIsFile { file: snapshot.clone() });
     }
     let mut file = open(args, global)?;
-    let options = options(args, &file)?;
+    let mut options = options(args, &file)?;
+    let steps = Steps::default();
+    if operations.is_some() {
+        options = options.on_progress(steps.listener());
+    }
     let mut stage = options.stage(&mut file, &args.version)?;
     let mut created = Vec::new();
     if let Some(operations) = &operations {
         created = operations.apply(&mut stage)?;
     }
-    let steps = Steps::default();
     let not_carried = match &args.content.from {
         Some(snapshot) => import(&mut stage, snapshot, args, &steps, &mut created)?,
         None => Vec::new(),

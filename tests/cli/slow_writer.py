@@ -1,0 +1,40 @@
+"""Runs a program that writes to a file, and stops it for a while once it has begun, so that it is slow on every machine.
+
+    slow_writer.py terminal|pipe FILE COMMAND...
+
+The program's standard error is a terminal or a pipe. Prints what the program wrote to it, and ends with its exit code.
+"""
+
+import os
+import signal
+import sys
+import time
+
+from listening import Listened
+
+#: Bytes that the file has grown by when the program is stopped: some chunks.
+BEGUN = 1 << 20
+
+#: Seconds for which it is stopped; the program shows how far it is after half a second.
+PAUSE = 1.0
+
+
+def main() -> int:
+    kind, path, *command = sys.argv[1:]
+    before = os.path.getsize(path)
+    listened = Listened(kind, command)
+    program = listened.program
+    while program.poll() is None and os.path.getsize(path) < before + BEGUN:
+        time.sleep(0.001)
+    program.send_signal(signal.SIGSTOP)
+    time.sleep(PAUSE)
+    program.send_signal(signal.SIGCONT)
+    assert program.stdout is not None
+    program.stdout.read()
+    code, said = listened.end()
+    sys.stdout.buffer.write(said)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
