@@ -113,7 +113,8 @@ pub enum JournalError {
     },
     /// The journal has the content of the file, but was written for one at another place: both were copied or restored.
     #[error(
-        "{}: the journal {} fits this file but was written for another copy of it",
+        "{}: the journal {} fits this file but was written for another copy of it: if both were copied or restored \
+         together, `h5strata recover --moved` applies it",
         .file.display(), .journal.display()
     )]
     Moved {

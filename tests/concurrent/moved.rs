@@ -59,6 +59,7 @@ fn a_pair_that_was_copied_together_is_recovered_when_it_is_said_so() -> Outcome 
     // It may be half applied, so it is not read as it is.
     let said = Run::of("log", &copy.path, &[]).fails();
     assert!(said.contains("versions.h5") && said.contains("written for another copy"), "{said}");
+    assert!(said.contains("recover --moved"), "{said}");
     assert!(copy.bytes() == before && fs::read(copy.journal())? == of_journal);
 
     let text = Run::of("recover", &copy.path, &["--moved"]).succeeds();
