@@ -15,6 +15,7 @@ mod basics;
 mod changes;
 mod costs;
 mod failures;
+mod file_spaces;
 mod handles;
 mod indices;
 mod journals;

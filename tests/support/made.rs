@@ -130,6 +130,18 @@ pub(crate) fn patched_maps(
     run(script("patched_maps.py")?.arg(command).arg(file).args(arguments)).map(|_| ())
 }
 
+/// Runs a command of `tests/python/file_spaces.py` on a folder.
+///
+/// # Errors
+/// [`SupportError::NoPython`]; [`SupportError::CommandFailed`] also where a check fails.
+pub(crate) fn file_spaces(
+    command: &str,
+    folder: &Path,
+    arguments: &[&str],
+) -> Result<(), SupportError> {
+    run(script("file_spaces.py")?.arg(command).arg(folder).args(arguments)).map(|_| ())
+}
+
 /// Runs a command of `tests/python/alter.py` on a file.
 ///
 /// # Errors
