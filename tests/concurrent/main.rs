@@ -19,6 +19,7 @@ mod support;
 mod exclusion;
 mod handles;
 mod moved;
+mod no_locks;
 mod process;
 mod recovery;
 mod roles;
