@@ -24,6 +24,7 @@ mod process;
 mod recovery;
 mod roles;
 mod series;
+mod spilled;
 mod stopped;
 mod stream;
 mod unlocked;

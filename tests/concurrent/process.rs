@@ -72,6 +72,11 @@ impl Process {
         self.lines.iter().last().unwrap_or_default()
     }
 
+    /// The most bytes that it had in memory at once so far.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        peak_memory(&self.child.id().to_string())
+    }
+
     fn fail(&mut self, what: &str) -> ! {
         let errors = self.kill();
         panic!("{}: {what}: {errors}", self.name)
@@ -89,6 +94,13 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// The most bytes that a process had in memory at once so far (proc(5), "status").
+pub(crate) fn peak_memory(process: &str) -> u64 {
+    let said = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let most = said.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    most.trim().trim_end_matches("kB").trim().parse::<u64>().unwrap() * 1024
 }
 
 /// The script of this folder's readers by h5py.

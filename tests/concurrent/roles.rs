@@ -10,7 +10,7 @@ use h5strata::atomic::LockError;
 use h5strata::{Error, OpenOptions, RawPath, VersionedFile};
 
 use crate::process::{Process, SAYS};
-use crate::{LIMIT, limit, series, writing};
+use crate::{LIMIT, limit, series, spilled, writing};
 
 /// Environment variables of a child: what it is, its file, and a number whose meaning depends on the role.
 const ROLE: &str = "H5STRATA_TEST_CONCURRENT_ROLE";
@@ -46,6 +46,8 @@ fn child() {
         "anew" => watch(&path, RawPath::Auto, false),
         "committing" => series::commit(&mut writing().open_rw(&path).unwrap(), number).unwrap(),
         "holding" => hold(&path),
+        "spilling" => spilled::commit(&path),
+        "recovering" => say(&spilled::recover(&path).to_string()),
         "contending" => contend(&path, number),
         other => panic!("{other}"),
     }
