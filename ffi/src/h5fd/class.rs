@@ -123,3 +123,5 @@ unsafe extern "C" {
 
 #[cfg(test)]
 mod layout;
+#[cfg(all(test, target_pointer_width = "64"))]
+mod recorded;
