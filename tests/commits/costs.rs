@@ -1,6 +1,7 @@
 //! What a commit costs: chunks written, rows added, calls and bytes.
 
 use h5strata::codec::{Pipeline, Scratch as CodecScratch};
+use h5strata::store::Attribute;
 use h5strata::{OpenOptions, Selection, VersionedFile};
 use ndarray::{Array1, Array2, Array3, ArrayD, s};
 
@@ -170,6 +171,63 @@ fn datasets_that_are_not_touched_cost_no_chunk() -> Outcome {
     // Less than one chunk, and no more than their lists of mappings.
     let most = (32 << 10) + 4 * 100 * 150;
     assert!(io.bytes_read < most + PAGES_READ && io.bytes_written < most + (32 << 10), "{io:?}");
+    Ok(())
+}
+
+/// A hash table was read again by every commit, or by those that store nothing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hash_table_is_read_by_the_first_commit_that_stores_chunks_and_by_no_other() -> Outcome {
+    // So many that nothing else of the file is as large: the versions that are worked on have one chunk.
+    const ROWS: u64 = 40_000;
+    // Digests do not compress.
+    const TABLE_BYTES: u64 = ROWS * 32;
+    let scratch = Scratch::new();
+    let mut file = OpenOptions::new().threads(1).create(&scratch.path)?;
+    let mut stage = file.stage("r0")?;
+    stage.create_dataset("x").chunks(&[4]).data(&Array1::from_iter(1..=ROWS * 4))?;
+    stage.commit()?;
+    let mut stage = file.stage("r1")?;
+    stage.dataset_mut("x")?.resize(&[4])?;
+    stage.commit()?;
+    drop(file);
+
+    let mut file = OpenOptions::new().threads(1).open_rw(&scratch.path)?;
+    let (staged, io) = Io::of(|| {
+        let mut stage = file.stage("dropped")?;
+        stage.dataset_mut("x")?.write_scalar(s![0], 7_u64)
+    });
+    staged?;
+    assert!(io.bytes_read < TABLE_BYTES / 2, "staging: {io:?}");
+    for version in ["a0", "a1"] {
+        let (report, io) = Io::of(|| {
+            let mut stage = file.stage(version)?;
+            // Opened, but not changed.
+            stage.dataset_mut("x")?;
+            stage.set_attribute("x", Attribute::text("said by", version))?;
+            stage.commit()
+        });
+        assert_eq!((report?.chunks_written, io.bytes_read < TABLE_BYTES / 2), (0, true), "{io:?}");
+    }
+    let mut write = |version: &str, value: u64| {
+        let (report, io) = Io::of(|| {
+            let mut stage = file.stage(version)?;
+            stage.dataset_mut("x")?.write_scalar(s![0], value)?;
+            stage.commit()
+        });
+        report.map(|report| (report, io))
+    };
+    let (report, io) = write("w0", 1 << 40)?;
+    assert_eq!(report.chunks_written, 1);
+    assert!((TABLE_BYTES..TABLE_BYTES * 2).contains(&io.bytes_read), "the first: {io:?}");
+    // Of what the first one has stored, too, the second one knows without reading.
+    let second = [("w1", 1 << 41, 1, 0), ("w2", 1 << 40, 0, 1), ("w3", 1, 0, 1)];
+    for (version, value, written, reused) in second {
+        let (report, io) = write(version, value)?;
+        assert_eq!((report.chunks_written, report.chunks_reused), (written, reused), "{version}");
+        // Where a chunk need not be stored, libhdf5 goes through the index of all chunks to take its place back.
+        assert!(written == 0 || io.bytes_read < TABLE_BYTES / 2, "{version}: {io:?}");
+    }
     Ok(())
 }
 
