@@ -105,7 +105,8 @@ fn holds_both(path: &Path, raw_path: RawPath) -> Outcome {
     assert_eq!(x.shape(), [CHUNKS * CHUNK]);
     for chunk in 0..CHUNKS {
         let range = chunk * CHUNK..(chunk + 1) * CHUNK;
-        let values = x.read::<i64>(s![range.start as isize..range.end as isize])?;
+        let (start, end) = (isize::try_from(range.start)?, isize::try_from(range.end)?);
+        let values = x.read::<i64>(s![start..end])?;
         assert!(values.into_iter().eq(range.map(element)), "chunk {chunk}");
     }
     Ok(())
