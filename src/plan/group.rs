@@ -1,6 +1,7 @@
 //! Index arrays, masks and points: elements sorted into the chunks they lie in.
 
 use std::mem::size_of;
+use std::ops::Range;
 
 use bumpalo::Bump;
 
@@ -42,22 +43,40 @@ pub(super) fn group_keys<'p>(
         picks.sort_unstable();
     }
     let picks = &*picks;
-    let offsets = &*arena.alloc_slice_fill_iter(picks.iter().map(|pick| pick.key % chunk_volume));
+    // Keys rise, so a division a chunk tells where it ends.
+    let (mut groups, mut chunk) = (0, 0..0);
+    let offsets = &*arena.alloc_slice_fill_iter(picks.iter().map(|pick| {
+        if pick.key >= chunk.end {
+            chunk = chunk_of(pick.key, chunk_volume);
+            groups += 1;
+        }
+        pick.key - chunk.start
+    }));
     let positions = &*arena.alloc_slice_fill_iter(picks.iter().map(|pick| pick.position));
-    let same_chunk = |a: &Pick, b: &Pick| a.key / chunk_volume == b.key / chunk_volume;
     let mut start = 0;
     collect(
         arena,
-        picks.chunk_by(same_chunk).count(),
-        picks.chunk_by(same_chunk).map(|group| {
-            let range = start..start + group.len();
+        groups,
+        std::iter::from_fn(|| {
+            let first = picks.get(start)?.key;
+            let chunk = chunk_of(first, chunk_volume);
+            let rest = &picks[start..];
+            let count = rest.iter().position(|pick| pick.key >= chunk.end).unwrap_or(rest.len());
+            let range = start..start + count;
             start = range.end;
-            Group {
-                chunk: group[0].key / chunk_volume,
+            Some(Group {
+                chunk: first / chunk_volume,
                 piece: simplest(&offsets[range.clone()], &positions[range]),
-            }
+            })
         }),
     )
+}
+
+/// The keys of the chunk that an element lies in.
+fn chunk_of(key: u64, chunk_volume: u64) -> Range<u64> {
+    let start = key - key % chunk_volume;
+    // The end of a whole chunk of the grid is a count of elements, which fits 64 bits.
+    start..start + chunk_volume
 }
 
 /// The strided form of a list where it has one: that is what the kernel copies fastest.
