@@ -128,7 +128,9 @@ unsafe fn walk_copy<D: Direction, T: Copy>(geometry: &Geometry<'_>, chunk: *mut 
 
 /// Calls `visit(chunk offset, buffer position)`, in elements, for each element of a transfer.
 pub fn for_each_element(transfer: &Transfer<'_>, mut visit: impl FnMut(usize, usize)) {
-    walk(&Geometry::of(transfer), |from, to, inner| each(inner, from, to, &mut visit));
+    Geometry::of(transfer, |geometry| {
+        walk(geometry, |from, to, inner| each(inner, from, to, &mut visit));
+    });
 }
 
 /// Calls `visit(chunk offset, buffer position, innermost loop)` for each turn of the outer loops.

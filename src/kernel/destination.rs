@@ -254,15 +254,16 @@ impl<'s> Slot<'s> {
         if needed.start < found.start || needed.end > found.end {
             return Err(KernelError::ChunkSize { needed, found });
         }
-        let mut geometry = Geometry::of(&self.transfer);
-        // `first` is at most an offset into a chunk, which fits memory.
-        geometry.rebase(usize::try_from(first).unwrap_or(usize::MAX));
         let chunk = chunk.as_ptr().cast_mut();
-        // SAFETY: chunk offsets lie in the span that `chunk` was just shown to cover; buffer positions
-        // lie inside the buffer (guarantee "Inside", length checked in `Destination::new`) and belong
-        // to this transfer alone (guarantee "Once"); the buffer is borrowed exclusively, so `chunk`
-        // cannot be part of it. Nothing is written to `chunk`.
-        unsafe { copy::<ToBuffer>(&geometry, chunk, self.buffer, self.element_size) };
+        Geometry::of(&self.transfer, |geometry| {
+            // `first` is at most an offset into a chunk, which fits memory.
+            geometry.rebase(usize::try_from(first).unwrap_or(usize::MAX));
+            // SAFETY: chunk offsets lie in the span that `chunk` was just shown to cover; buffer positions
+            // lie inside the buffer (guarantee "Inside", length checked in `Destination::new`) and belong
+            // to this transfer alone (guarantee "Once"); the buffer is borrowed exclusively, so `chunk`
+            // cannot be part of it. Nothing is written to `chunk`.
+            unsafe { copy::<ToBuffer>(geometry, chunk, self.buffer, self.element_size) };
+        });
         Ok(())
     }
 
@@ -274,8 +275,10 @@ impl<'s> Slot<'s> {
         if value.len() != self.element_size {
             return Err(KernelError::FillSize { expected: self.element_size, found: value.len() });
         }
-        // SAFETY: buffer positions as in `copy_from`; `value` has the size of an element.
-        unsafe { fill(&Geometry::of(&self.transfer), value, self.buffer) };
+        Geometry::of(&self.transfer, |geometry| {
+            // SAFETY: buffer positions as in `copy_from`; `value` has the size of an element.
+            unsafe { fill(geometry, value, self.buffer) };
+        });
         Ok(())
     }
 

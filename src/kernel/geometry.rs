@@ -25,43 +25,54 @@ impl<'t> Geometry<'t> {
     /// it becomes one loop with it.
     ///
     /// All numbers are positions in a buffer or a chunk that exist, so they fit `usize` and `isize`.
-    pub(super) fn of(transfer: &Transfer<'t>) -> Self {
-        Self::with_buffer_strides(transfer, transfer.buffer_strides())
+    ///
+    /// It is lent, for room for the loops of all axes is much to copy a transfer.
+    pub(super) fn of<R>(transfer: &Transfer<'t>, lend: impl FnOnce(&mut Self) -> R) -> R {
+        Self::with_buffer_strides(transfer, transfer.buffer_strides(), lend)
     }
 
-    /// The geometry in a buffer that has other distances between neighbours, 0 where one element
+    /// Lends the geometry in a buffer that has other distances between neighbours, 0 where one element
     /// stands for a whole axis.
+    pub(super) fn with_buffer_strides<R>(
+        transfer: &Transfer<'t>,
+        buffer_strides: &[u64],
+        lend: impl FnOnce(&mut Self) -> R,
+    ) -> R {
+        let mut geometry = Self { chunk_start: 0, buffer_start: 0, loops: PerAxis::new() };
+        geometry.add_axes(transfer, buffer_strides);
+        lend(&mut geometry)
+    }
+
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_possible_wrap,
         reason = "positions of elements in memory, which has at most isize::MAX bytes"
     )]
-    pub(super) fn with_buffer_strides(transfer: &Transfer<'t>, buffer_strides: &[u64]) -> Self {
-        let mut geometry = Self { chunk_start: 0, buffer_start: 0, loops: PerAxis::new() };
+    fn add_axes(&mut self, transfer: &Transfer<'t>, buffer_strides: &[u64]) {
         let strides = transfer.chunk_strides().iter().zip(buffer_strides);
         for (piece, (&in_chunk, &in_buffer)) in transfer.pieces().iter().zip(strides) {
             let (in_chunk, in_buffer) = (in_chunk as usize, in_buffer as usize);
             match *piece {
                 Piece::Strided { offset, stride, count, position, reversed } => {
-                    geometry.chunk_start += offset as usize * in_chunk;
-                    geometry.buffer_start += position as usize * in_buffer;
+                    self.chunk_start += offset as usize * in_chunk;
+                    self.buffer_start += position as usize * in_buffer;
                     let step = in_buffer as isize;
-                    geometry.push(Loop::Strided {
+                    self.push(Loop::Strided {
                         count: count as usize,
                         chunk_step: stride as usize * in_chunk,
                         buffer_step: if reversed { -step } else { step },
                     });
                 }
-                Piece::Listed { offsets, positions } => geometry.loops.push(Loop::Listed {
+                Piece::Listed { offsets, positions } => self.loops.push(Loop::Listed {
                     offsets,
                     chunk_step: in_chunk,
                     positions,
                     buffer_step: in_buffer,
                 }),
                 Piece::Masked { offset, mask, position, .. } => {
-                    geometry.chunk_start += offset as usize * in_chunk;
-                    geometry.buffer_start += position as usize * in_buffer;
-                    geometry.loops.push(Loop::Masked {
+                    self.chunk_start += offset as usize * in_chunk;
+                    self.buffer_start += position as usize * in_buffer;
+                    self.loops.push(Loop::Masked {
                         mask,
                         chunk_step: in_chunk,
                         buffer_step: in_buffer,
@@ -69,7 +80,6 @@ impl<'t> Geometry<'t> {
                 }
             }
         }
-        geometry
     }
 
     /// Counts chunk offsets from the element `first` of the chunk.
@@ -123,7 +133,7 @@ pub struct Run {
 impl Run {
     /// The run of a transfer, if it is one.
     pub fn of(transfer: &Transfer<'_>) -> Option<Self> {
-        Geometry::of(transfer).run()
+        Geometry::of(transfer, |geometry| geometry.run())
     }
 }
 

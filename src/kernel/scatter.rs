@@ -42,13 +42,14 @@ pub fn scatter(
     if needed > found {
         return Err(KernelError::SourceSize { needed, found });
     }
-    let geometry = Geometry::with_buffer_strides(transfer, buffer_strides);
-    // SAFETY: the highest chunk offset and the highest buffer position were just shown to lie inside
-    // the two slices, and no offset or position is below 0. `chunk` is borrowed exclusively, so no
-    // one else accesses it and `buffer` is not part of it; nothing is written to `buffer`.
-    unsafe {
-        copy::<ToChunk>(&geometry, chunk.as_mut_ptr(), buffer.as_ptr().cast_mut(), element_size);
-    }
+    Geometry::with_buffer_strides(transfer, buffer_strides, |geometry| {
+        // SAFETY: the highest chunk offset and the highest buffer position were just shown to lie inside
+        // the two slices, and no offset or position is below 0. `chunk` is borrowed exclusively, so no
+        // one else accesses it and `buffer` is not part of it; nothing is written to `buffer`.
+        unsafe {
+            copy::<ToChunk>(geometry, chunk.as_mut_ptr(), buffer.as_ptr().cast_mut(), element_size);
+        }
+    });
     Ok(())
 }
 
