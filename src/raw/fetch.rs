@@ -17,6 +17,12 @@ use crate::kernel::{Batch, HandOut};
 /// Transfers that a thread takes at once, at most: enough to look ahead, few enough to share evenly.
 const BATCH: u64 = 512;
 
+/// Batches that each thread gets, at least, if it only copies.
+const COPYING_TURNS: u64 = 4;
+
+/// Batches that each thread gets, at least, if it decodes: the others wait for the last one, which takes longer then.
+const DECODING_TURNS: u64 = 8;
+
 /// Nanoseconds that a positional read of a few bytes takes.
 const READ_CALL: u64 = 1_000;
 
@@ -85,7 +91,8 @@ impl Fetch<'_> {
     ) -> Result<(), ReadError> {
         let threads = self.threads_for(destination);
         let transfers = destination.plan().len();
-        let size = (transfers / (threads * 4)).clamp(1, BATCH);
+        let turns = if self.raw.pipeline().is_empty() { COPYING_TURNS } else { DECODING_TURNS };
+        let size = (transfers / (threads * turns)).clamp(1, BATCH);
         let failed = AtomicBool::new(false);
         let failure = Mutex::new(None);
         let work = || {
@@ -99,19 +106,7 @@ impl Fetch<'_> {
                 }
             }
         };
-        if threads == 1 {
-            work();
-        } else {
-            let spread = || {
-                rayon::scope(|scope| {
-                    for _ in 1..threads {
-                        scope.spawn(|_| work());
-                    }
-                    work();
-                });
-            };
-            self.threads.install(spread);
-        }
+        self.threads.spread(threads, work);
         failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 

@@ -156,8 +156,7 @@ impl DatasetInner {
             let raw = &self.storage.raw;
             let file = &self.version.file;
             let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
-            let (map, _) = file.threads().join(|| self.map_of(plan), || raw.find_all(bytes));
-            map?
+            file.threads().beside(|| drop(raw.find_all(bytes)), || self.map_of(plan))?
         };
         self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;
         if let Some(narrow) = self.storage.narrow {
