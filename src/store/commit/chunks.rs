@@ -98,10 +98,15 @@ impl<'c> ChunkStore<'c> {
             return Ok(stored);
         }
         self.meter.expect(candidates);
-        // Room for all of them at once; what turns out to be known is given back in the end.
-        self.writer.set_chunks(&h5strata_ffi::lock(), self.end.saturating_add(candidates))?;
-        self.store(&brought, &mut stored)?;
-        if stored.end != self.end.saturating_add(candidates) {
+        let room = self.end.saturating_add(candidates);
+        let is_one_batch =
+            self.content.strings.is_none() && candidates <= self.batch_chunks() as u64;
+        if !is_one_batch {
+            // Room for all of them at once; what turns out to be known is given back in the end.
+            self.writer.set_chunks(&h5strata_ffi::lock(), room)?;
+        }
+        self.store(&brought, &mut stored, is_one_batch)?;
+        if !is_one_batch && stored.end != room {
             self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
         }
         stored.map.sort_unstable_by_key(|&(chunk, _)| chunk);
@@ -160,19 +165,23 @@ impl<'c> ChunkStore<'c> {
         &mut self,
         brought: &[(ChunkIndex, ChunkIndex)],
         stored: &mut StoredChunks,
+        is_one_batch: bool,
     ) -> Result<(), DatasetFault> {
         let content = self.content;
-        let size = BATCH_BYTES / content.settings.chunk_bytes().unwrap_or(BATCH_BYTES).max(1);
-        let size = size.clamp(self.threads.count(), BATCH_CHUNKS);
-        // No group of chunks that get their digests together is cut, and no thread waits for one.
-        let round = self.threads.count() * digest::together();
-        let size = if size > round { size - size % round } else { size };
         let staged: Vec<_> = content.array.staged().collect();
         let (writer, meter, buffers) = (self.writer, self.meter, Arc::clone(&self.buffers));
         // Strings are let go batch by batch, so none of them may wait for another thread.
-        let few = content.strings.is_some() || staged.len() + brought.len() <= size;
-        if few || matches!(self.threads, Threads::One) {
-            let mut write = |batch| write_all(writer, meter, &buffers, batch);
+        let size = self.batch_chunks();
+        let is_alone = is_one_batch || content.strings.is_some();
+        if is_alone || matches!(self.threads, Threads::One) {
+            let mut write = |batch: Vec<Placed<'_>>| {
+                if let (true, Some(last)) = (is_one_batch, batch.last()) {
+                    // Giving room back would take libhdf5 a walk through all stored chunks.
+                    let chunks = last.raw.0.saturating_add(1);
+                    writer.set_chunks(&h5strata_ffi::lock(), chunks)?;
+                }
+                write_all(writer, meter, &buffers, batch)
+            };
             return self.batches(size, &staged, brought, stored, &mut write);
         }
         std::thread::scope(|scope| {
@@ -186,6 +195,16 @@ impl<'c> ChunkStore<'c> {
             // A failure to write ends the batches too, and is the one to tell of.
             written.join().unwrap_or(Err(DatasetFault::WriterStopped)).and(sent)
         })
+    }
+
+    /// Chunks that go through the stages together.
+    fn batch_chunks(&self) -> usize {
+        let chunk_bytes = self.content.settings.chunk_bytes().unwrap_or(BATCH_BYTES);
+        let threads = self.threads.count();
+        let size = (BATCH_BYTES / chunk_bytes.max(1)).clamp(threads, BATCH_CHUNKS);
+        // No group of chunks that get their digests together is cut, and no thread waits for one.
+        let round = threads * digest::together();
+        if size > round { size - size % round } else { size }
     }
 
     /// Takes batches of chunks through the stages, the last of which is `write`.
