@@ -7,9 +7,9 @@
 //! child: at level 0 the chunk, above it a node of the next level down
 //! ```
 //!
-//! A key is that of the first chunk below its child. The tree is walked from the root, only into children
-//! that hold a wanted chunk. Rows must rise strictly from chunk to chunk and levels fall by one from
-//! node to node, so that a walk through a damaged tree ends too.
+//! A key is that of the first chunk below its child. The tree is walked from the root, levels falling by one from node to
+//! node. A walk to all chunks checks that rows rise strictly from chunk to chunk; one to some of them looks its way up in
+//! each node, and goes into no child but for a row that it looks for nowhere else. So a walk through a damaged tree ends too.
 
 use super::read_at::check_inside_file;
 use super::{Cursor, OndiskError, ReadAt, Structure, Superblock};
@@ -51,18 +51,6 @@ enum Wanted<'w> {
     All,
     /// Those that begin in these rows, which rise.
     Rows(&'w [u64]),
-}
-
-impl Wanted<'_> {
-    /// Whether a chunk is wanted that begins at `first` or behind it and before `end`.
-    fn any_in(self, first: u64, end: u64) -> bool {
-        match self {
-            Self::All => true,
-            Self::Rows(rows) => {
-                rows.get(rows.partition_point(|&row| row < first)).is_some_and(|&row| row < end)
-            }
-        }
-    }
 }
 
 impl ChunkBTree {
@@ -109,7 +97,7 @@ impl ChunkBTree {
     ) -> Result<(), OndiskError> {
         let Some(root) = self.root else { return Ok(()) };
         let address = self.superblock.absolute(root, Structure::ChunkIndex)?;
-        Walk { tree: self, file, wanted, visit, last: None, nodes: Vec::new() }.node(address, None)
+        Walk { tree: self, file, visit, last: None, nodes: Vec::new() }.node(address, None, wanted)
     }
 
     fn key_size(&self) -> usize {
@@ -130,7 +118,6 @@ impl ChunkBTree {
 struct Walk<'w, V> {
     tree: &'w ChunkBTree,
     file: &'w dyn ReadAt,
-    wanted: Wanted<'w>,
     visit: V,
     /// Row of the chunk that was visited or passed last.
     last: Option<u64>,
@@ -138,21 +125,23 @@ struct Walk<'w, V> {
     nodes: Vec<Vec<u8>>,
 }
 
-struct Key {
-    size: u32,
-    filter_mask: u32,
-    row: u64,
-    /// Whether it is that of a chunk of the stack: on the grid along the first axis, 0 along the others.
-    stacked: bool,
-}
-
 impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
     /// Visits the wanted chunks below the node at an absolute address; `above` is the level of its parent.
-    fn node(&mut self, address: u64, above: Option<u8>) -> Result<(), OndiskError> {
-        let mut node = self.nodes.pop().unwrap_or_default();
-        let outcome =
-            self.read(address, &mut node).and_then(|()| self.children(address, above, &node));
-        self.nodes.push(node);
+    fn node(
+        &mut self,
+        address: u64,
+        above: Option<u8>,
+        wanted: Wanted<'_>,
+    ) -> Result<(), OndiskError> {
+        let mut bytes = self.nodes.pop().unwrap_or_default();
+        let outcome = self.read(address, &mut bytes).and_then(|()| {
+            let node = Node::decode(self.tree, address, above, &bytes)?;
+            match wanted {
+                Wanted::All => self.all_children(&node),
+                Wanted::Rows(rows) => self.children_with(&node, rows),
+            }
+        });
+        self.nodes.push(bytes);
         outcome
     }
 
@@ -172,14 +161,72 @@ impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
         Ok(())
     }
 
-    fn children(
-        &mut self,
+    fn all_children(&mut self, node: &Node<'_>) -> Result<(), OndiskError> {
+        for position in 0..node.used {
+            let key = node.key(position)?;
+            // Rows rise from child to child.
+            if self.last.is_some_and(|last| key.row < last) {
+                return Err(node.invalid(position, "row of a chunk", key.row));
+            }
+            if node.level > 0 {
+                self.node(node.child(position)?, Some(node.level), Wanted::All)?;
+            } else if self.last == Some(key.row) {
+                return Err(node.invalid(position, "row of a chunk", key.row));
+            } else {
+                self.last = Some(key.row);
+                (self.visit)(key.chunk(node.child(position)?));
+            }
+        }
+        Ok(())
+    }
+
+    fn children_with(&mut self, node: &Node<'_>, rows: &[u64]) -> Result<(), OndiskError> {
+        let mut rows = rows;
+        while let Some(&row) = rows.first() {
+            let mut below = 1;
+            // The last child that begins at the row or before it.
+            if let Some(position) = node.keys_up_to(row).checked_sub(1) {
+                if node.level > 0 {
+                    let end = node.row(position + 1).max(node.row(position).saturating_add(1));
+                    let inside = rows.partition_point(|&row| row < end);
+                    if inside > 0 {
+                        // Of the key only what it leads to is of use here, but it has to be one.
+                        node.key(position)?;
+                        let child = node.child(position)?;
+                        self.node(child, Some(node.level), Wanted::Rows(&rows[..inside]))?;
+                        below = inside;
+                    }
+                } else if node.row(position) == row {
+                    (self.visit)(node.key(position)?.chunk(node.child(position)?));
+                }
+            }
+            rows = &rows[below..];
+        }
+        Ok(())
+    }
+}
+
+/// A node of the tree with all of its keys and children.
+struct Node<'n> {
+    tree: &'n ChunkBTree,
+    address: u64,
+    level: u8,
+    /// Number of children.
+    used: usize,
+    /// Keys and children in turn, one key more than children.
+    pairs: &'n [u8],
+}
+
+impl<'n> Node<'n> {
+    /// Decodes a node that was read; `above` is the level of its parent.
+    fn decode(
+        tree: &'n ChunkBTree,
         address: u64,
         above: Option<u8>,
-        node: &[u8],
-    ) -> Result<(), OndiskError> {
-        let mut cursor = Cursor::new(node, Structure::ChunkIndex, address);
-        let used = entries_used(cursor.clone())?;
+        bytes: &'n [u8],
+    ) -> Result<Self, OndiskError> {
+        let mut cursor = Cursor::new(bytes, Structure::ChunkIndex, address);
+        let used = usize::from(entries_used(cursor.clone())?);
         if cursor.array()? != SIGNATURE {
             return Err(OndiskError::Signature { structure: Structure::ChunkIndex, address });
         }
@@ -193,49 +240,87 @@ impl<V: FnMut(ChunkEntry)> Walk<'_, V> {
         if used == 0 && above.is_some() {
             return Err(invalid(address, "number of children", 0));
         }
-        cursor.take(self.tree.header_size() - 6)?;
-        let mut key = self.key(&mut cursor)?;
-        for _ in 0..used {
-            let at = cursor.address();
-            let child = cursor.relative_address(self.tree.superblock.offset_size)?;
-            let next = self.key(&mut cursor)?;
-            let Some(child) = child else {
-                return Err(invalid(at, "address of a child", u64::MAX));
-            };
-            let child = self.tree.superblock.absolute(child, Structure::ChunkIndex)?;
-            // Rows rise from child to child; only the last key of a node may repeat the one before.
-            if !key.stacked || self.last.is_some_and(|last| key.row < last) {
-                return Err(invalid(at, "row of a chunk", key.row));
-            }
-            if level == 0 {
-                self.leaf_entry(at, child, &key)?;
-            } else if self.wanted.any_in(key.row, next.row.max(key.row.saturating_add(1))) {
-                self.node(child, Some(level))?;
-            }
-            key = next;
-        }
-        Ok(())
+        cursor.take(tree.header_size() - 6)?;
+        let pairs = cursor.take(tree.node_size(used) - tree.header_size())?;
+        Ok(Self { tree, address, level, used, pairs })
     }
 
-    fn leaf_entry(&mut self, at: u64, address: u64, key: &Key) -> Result<(), OndiskError> {
-        if self.last == Some(key.row) {
-            return Err(invalid(at, "row of a chunk", key.row));
-        }
-        self.last = Some(key.row);
-        if self.wanted.any_in(key.row, key.row.saturating_add(1)) {
-            let Key { size, filter_mask, row, .. } = *key;
-            (self.visit)(ChunkEntry { row, address, size, filter_mask });
-        }
-        Ok(())
+    /// Where a key begins in the pairs.
+    fn key_at(&self, position: usize) -> usize {
+        position * (self.tree.key_size() + self.tree.superblock.offset_size.bytes())
     }
 
-    /// A key. Only the last one of a node, which is of no chunk, may have offsets along other axes.
-    fn key(&self, cursor: &mut Cursor<'_>) -> Result<Key, OndiskError> {
+    /// The row of a key, of the last one too: 0 for one that is not there.
+    fn row(&self, position: usize) -> u64 {
+        let row = self.pairs.get(self.key_at(position) + 8..).and_then(<[u8]>::first_chunk);
+        row.map_or(0, |row| u64::from_le_bytes(*row))
+    }
+
+    /// How many children have a key of this row or one before it.
+    fn keys_up_to(&self, row: u64) -> usize {
+        let (mut low, mut high) = (0, self.used);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.row(middle) <= row { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
+    /// The key of a child, which is that of a chunk of the stack: on the grid along the first axis, 0 along the others.
+    fn key(&self, position: usize) -> Result<Key, OndiskError> {
+        let mut cursor = self.cursor(self.key_at(position));
         let (size, filter_mask) = (cursor.u32()?, cursor.u32()?);
         let row = u64::from_le_bytes(cursor.array()?);
         let others = cursor.take(8 * self.tree.rank)?;
-        let stacked = row.is_multiple_of(self.tree.edge) && others.iter().all(|&byte| byte == 0);
-        Ok(Key { size, filter_mask, row, stacked })
+        if !row.is_multiple_of(self.tree.edge) || others.iter().any(|&byte| byte != 0) {
+            return Err(self.invalid(position, "row of a chunk", row));
+        }
+        Ok(Key { size, filter_mask, row })
+    }
+
+    /// The absolute address of a child.
+    fn child(&self, position: usize) -> Result<u64, OndiskError> {
+        let superblock = &self.tree.superblock;
+        let mut cursor = self.cursor(self.child_at(position));
+        match cursor.relative_address(superblock.offset_size)? {
+            Some(child) => superblock.absolute(child, Structure::ChunkIndex),
+            None => Err(self.invalid(position, "address of a child", u64::MAX)),
+        }
+    }
+
+    fn child_at(&self, position: usize) -> usize {
+        self.key_at(position) + self.tree.key_size()
+    }
+
+    /// The pairs from one of their bytes on.
+    fn cursor(&self, at: usize) -> Cursor<'n> {
+        let bytes = self.pairs.get(at..).unwrap_or_default();
+        Cursor::new(bytes, Structure::ChunkIndex, self.address_of(at))
+    }
+
+    /// Where a byte of the pairs stands in the file.
+    fn address_of(&self, at: usize) -> u64 {
+        self.address.saturating_add((self.tree.header_size() + at) as u64)
+    }
+
+    /// A fault of a child.
+    fn invalid(&self, position: usize, field: &'static str, value: u64) -> OndiskError {
+        invalid(self.address_of(self.child_at(position)), field, value)
+    }
+}
+
+/// The key of a chunk.
+struct Key {
+    size: u32,
+    filter_mask: u32,
+    row: u64,
+}
+
+impl Key {
+    /// What it says of the chunk at an address.
+    fn chunk(&self, address: u64) -> ChunkEntry {
+        let Self { size, filter_mask, row } = *self;
+        ChunkEntry { row, address, size, filter_mask }
     }
 }
 
@@ -295,6 +380,12 @@ mod tests {
         let (offset_size, length_size) = (FieldWidth::Eight, FieldWidth::Eight);
         let superblock = Superblock { version: 0, base_address: 0, offset_size, length_size };
         ChunkBTree::new(superblock, root, &[EDGE, 4])
+    }
+
+    fn rows_of(bytes: &[u8], wanted: &[u64]) -> Result<Vec<u64>, OndiskError> {
+        let mut rows = Vec::new();
+        tree(Some(0)).visit_rows(&bytes, wanted, |entry| rows.push(entry.row))?;
+        Ok(rows)
     }
 
     fn rows(bytes: &[u8], wanted: Option<&[u64]>) -> Result<Vec<u64>, OndiskError> {
@@ -370,6 +461,10 @@ mod tests {
                 let mut visited = 0;
                 let outcome = tree(Some(0)).visit_all(&bytes.as_slice(), |_| visited += 1);
                 assert!(visited <= 6 || outcome.is_err(), "byte {at} ^ {flip:#x}");
+                // Who looks for rows finds them where they should be, or does not, and finds none twice.
+                if let Ok(found) = rows_of(&bytes, &[0, 10, 50]) {
+                    assert!(found.is_sorted() && found.len() <= 3, "byte {at} ^ {flip:#x}");
+                }
             }
         }
     }
