@@ -133,10 +133,8 @@ impl VirtualDataset {
             // A block was found by positional reads, so there are some.
             (List::Block { .. }, None) => Ok(None),
             (List::Block { block, table, superblock }, Some(file)) => {
-                if let Some(table) = table
-                    && let Some(first) = table.entry(file, 0)?
-                {
-                    return Ok(Some(text(&first.source_dataset)));
+                if let Some(table) = table {
+                    return Ok(Some(text(table.source_dataset())));
                 }
                 first_source(&block.read(file)?, superblock, self.shape.len())
             }
@@ -195,13 +193,14 @@ impl VirtualDataset {
             return Ok(None);
         }
         let mut builder = Builder::new(geometry, plan.len())?;
+        let mut table = table.lookup(file);
         let mut transfers = plan.transfers();
         while let Some(transfer) = transfers.advance() {
             let ChunkIndex(chunk) = transfer.chunk();
             let start = geometry.start_of(transfer.chunk());
-            let Some(found) = table.find(file, &start, chunk)? else { return Ok(None) };
-            check_source(&start, (&found.source_file, &found.source_dataset), source)?;
-            builder.add(&found.source_start, &found.virtual_start, &found.extent)?;
+            let Some(found) = table.find(&start, chunk)? else { return Ok(None) };
+            check_source(&start, (found.source_file, found.source_dataset), source)?;
+            builder.add(found.source_start, found.virtual_start, found.extent)?;
         }
         Ok(Some(builder.finish()?))
     }

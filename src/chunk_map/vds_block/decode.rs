@@ -174,6 +174,11 @@ impl<'b> EntryDecoder<'b> {
         self.at
     }
 
+    /// The names of the last entry as an entry of version 0 begins with them.
+    pub(super) fn stored_names(&self) -> &'b [u8] {
+        self.names
+    }
+
     /// Decodes the next entry, which is number `entry`.
     #[inline]
     pub(super) fn next_entry(&mut self, entry: u64) -> Result<Mapping<'_>, EntryFault> {

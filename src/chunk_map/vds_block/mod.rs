@@ -11,8 +11,8 @@
 //!
 //! A chunk map needs mappings of one plain block of elements to an equal block. [`decode_mappings`] gives these as
 //! start and extent, however they are encoded, and refuses all others with an error that
-//! [is unsupported](VdsBlockError::is_unsupported), so that libhdf5 can be asked instead. [`EntryTable`] finds one
-//! mapping without reading the others. [`encode_list`] makes the list of a version's dataset.
+//! [is unsupported](VdsBlockError::is_unsupported), so that libhdf5 can be asked instead. [`EntryTable`] finds single
+//! mappings without reading all others. [`encode_list`] makes the list of a version's dataset.
 
 mod chunk_list;
 mod decode;
@@ -26,5 +26,5 @@ mod tests;
 
 pub use chunk_list::{ChunkSources, check_list, encode_list};
 pub use decode::{Mapping, decode_mappings, mapping_count};
-pub use entry_table::{EntryTable, FoundMapping};
+pub use entry_table::{EntryTable, Lookup};
 pub use error::{EntryFault, UnsupportedMapping, VdsBlockError};

@@ -14,6 +14,30 @@ mod mutation;
 
 const WIDE: FieldWidth = FieldWidth::Eight;
 
+/// A mapping that outlives what it was decoded from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FoundMapping {
+    index: u64,
+    source_file: Vec<u8>,
+    source_dataset: Vec<u8>,
+    source_start: Dims,
+    virtual_start: Dims,
+    extent: Dims,
+}
+
+impl From<Mapping<'_>> for FoundMapping {
+    fn from(mapping: Mapping<'_>) -> Self {
+        Self {
+            index: mapping.index,
+            source_file: mapping.source_file.to_vec(),
+            source_dataset: mapping.source_dataset.to_vec(),
+            source_start: Dims::from_slice(mapping.source_start),
+            virtual_start: Dims::from_slice(mapping.virtual_start),
+            extent: Dims::from_slice(mapping.extent),
+        }
+    }
+}
+
 /// Owned mappings, for comparison.
 fn decode(block: &[u8], rank: usize) -> Result<Vec<FoundMapping>, VdsBlockError> {
     decode_with(block, WIDE, rank)

@@ -27,6 +27,15 @@ fn table(file: &CountingFile, block: ObjectRange) -> EntryTable {
     EntryTable::open(file, block, WIDE, 2).unwrap().unwrap()
 }
 
+fn find(
+    table: &EntryTable,
+    file: &CountingFile,
+    virtual_start: &[u64],
+    most: u64,
+) -> Option<FoundMapping> {
+    table.lookup(file).find(virtual_start, most).unwrap().map(Into::into)
+}
+
 #[test]
 fn a_mapping_of_a_full_grid_costs_two_reads() {
     let mappings = chunks(0..5000);
@@ -36,7 +45,7 @@ fn a_mapping_of_a_full_grid_costs_two_reads() {
     assert_eq!(table.entry_size(), 2 + 32 + 2 * 40);
     for (mapping, most) in mappings.iter().zip(0..).step_by(97) {
         let before = file.reads();
-        let found = table.find(&file, &mapping.virtual_start, most).unwrap();
+        let found = find(&table, &file, &mapping.virtual_start, most);
         assert_eq!(found.as_ref(), Some(mapping));
         assert_eq!(file.reads() - before, 1);
     }
@@ -52,13 +61,43 @@ fn a_mapping_of_a_sparse_grid_costs_a_bisection() {
     for mapping in &mappings {
         let before = file.reads();
         let most = mapping.virtual_start[0] / 10 * 100 + mapping.virtual_start[1] / 3;
-        let found = table.find(&file, &mapping.virtual_start, most).unwrap();
+        let found = find(&table, &file, &mapping.virtual_start, most);
         assert_eq!(found.as_ref(), Some(mapping));
         assert!(file.reads() - before <= 14);
     }
     for absent in [[0, 3], [9, 9], [0, 300], [5000, 0]] {
-        assert_eq!(table.find(&file, &absent, u64::MAX).unwrap(), None);
+        assert_eq!(find(&table, &file, &absent, u64::MAX), None);
     }
+}
+
+#[test]
+fn mappings_in_a_row_are_read_together() {
+    let mappings = chunks(0..5000);
+    let (file, block) = file_with(&encode(&mappings));
+    let table = table(&file, block);
+    let (before, bytes_before) = (file.reads(), file.bytes_read());
+    let mut lookup = table.lookup(&file);
+    // A row of the grid, then the last two mappings, and one of the first again.
+    let wanted = (200..300).chain([4998, 4999, 205]);
+    for chunk in wanted {
+        let mapping = &mappings[chunk];
+        let found = lookup.find(&mapping.virtual_start, chunk as u64).unwrap();
+        assert_eq!(found.map(FoundMapping::from).as_ref(), Some(mapping));
+    }
+    // The first mapping alone, the others 35 at a time; the last of all where the list ends.
+    assert_eq!(file.reads() - before, 1 + 99u64.div_ceil(35) + 2 + 1);
+    assert_eq!(file.bytes_read() - bytes_before, 114 * (1 + 3 * 35 + 2 + 1));
+}
+
+#[test]
+fn a_mapping_with_another_source_is_not_found() {
+    let mut mappings = chunks(0..3);
+    mappings[1].source_dataset = mappings[1].source_dataset.iter().rev().copied().collect();
+    let (file, block) = file_with(&encode(&mappings));
+    let table = table(&file, block);
+    assert_eq!(table.source_dataset(), mappings[0].source_dataset);
+    assert_eq!(find(&table, &file, &mappings[1].virtual_start, 1), None);
+    assert_eq!(find(&table, &file, &mappings[2].virtual_start, 2).as_ref(), Some(&mappings[2]));
 }
 
 #[test]
@@ -73,7 +112,7 @@ fn a_list_in_another_order_gives_the_right_mapping_or_none() {
     let table = table(&file, block);
     for mapping in &mappings {
         for most in [0, mapping.index, 150, u64::MAX] {
-            if let Some(found) = table.find(&file, &mapping.virtual_start, most).unwrap() {
+            if let Some(found) = find(&table, &file, &mapping.virtual_start, most) {
                 assert_eq!(found, *mapping);
             }
         }
@@ -116,11 +155,8 @@ fn entries_of_the_right_size_that_are_none_are_not_found() {
     bytes[second + 34 + 20] = 2;
     let (file, block) = file_with(&bytes);
     let table = table(&file, block);
-    assert_eq!(table.find(&file, &mappings[1].virtual_start, 1).unwrap(), None);
-    assert_eq!(
-        table.find(&file, &mappings[2].virtual_start, 2).unwrap().as_ref(),
-        Some(&mappings[2])
-    );
+    assert_eq!(find(&table, &file, &mappings[1].virtual_start, 1), None);
+    assert_eq!(find(&table, &file, &mappings[2].virtual_start, 2).as_ref(), Some(&mappings[2]));
 }
 
 #[test]

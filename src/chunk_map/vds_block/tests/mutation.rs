@@ -35,7 +35,7 @@ fn read(file: &CountingFile) -> Result<Answer, VdsBlockError> {
     let whole = in_collection(file, &superblock, id)?;
     assert_eq!(whole.object(id.index), Some(block.as_slice()));
     if let Some(table) = EntryTable::open(file, range, superblock.length_size, shape.len())? {
-        table.find(file, &shape, u64::MAX)?;
+        table.lookup(file).find(&shape, u64::MAX)?;
     }
     let mappings = decode_with(&block, superblock.length_size, shape.len())?;
     Ok(Answer { shape, mappings })
