@@ -2,6 +2,9 @@
 
 use crate::ondisk::{Cursor, OndiskError, ReadAt, Structure, Superblock};
 
+/// Bytes in front of a file by which a commit shows: as much as any superblock has.
+pub(super) const HEAD: usize = 96;
+
 /// Bytes of a superblock up to the end of file: version 1 with 8-byte addresses, which has most.
 const READ_SIZE: usize = 28 + 3 * 8;
 

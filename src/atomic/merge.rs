@@ -2,9 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use super::page::{PAGE_SIZE, PageGrid, at_most};
+use crate::ondisk::ReadAt;
 
 /// Pages that stand for the bytes of a file.
 pub(super) trait PageLayer {
@@ -56,7 +56,7 @@ fn next_run(layer: &impl PageLayer, address: u64, length: usize) -> (usize, Opti
 }
 
 /// Fills `out` from `address` on, with 0 behind the end of the file.
-pub(super) fn read_or_zero(file: &File, address: u64, out: &mut [u8]) -> io::Result<()> {
+pub(super) fn read_or_zero(file: &impl ReadAt, address: u64, out: &mut [u8]) -> io::Result<()> {
     let filled = read_up_to(file, address, out)?;
     if let Some(rest) = out.get_mut(filled..) {
         rest.fill(0);
@@ -65,7 +65,7 @@ pub(super) fn read_or_zero(file: &File, address: u64, out: &mut [u8]) -> io::Res
 }
 
 /// Reads what the file has from `address` on, at most `out.len()` bytes; returns their number.
-pub(super) fn read_up_to(file: &File, address: u64, out: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_up_to(file: &impl ReadAt, address: u64, out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = out.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         match file.read_at(rest, address.saturating_add(filled as u64)) {

@@ -50,4 +50,5 @@ pub use locks::{Exclusion, LockError, LockPolicy, ReadGuard, ReaderGate, WriterL
 pub(crate) use overlay::Overlay;
 pub(crate) use reader::{Entered, Reader, ReaderStorage};
 pub use recovery::{Recovery, Replay};
-pub(crate) use recovery::{cut_tail, has_journal, recover, recover_moved};
+pub(crate) use recovery::{cut_tail, recover, recover_moved};
+pub(crate) use sidecar::JournalPath;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use h5strata_ffi::h5fd::Storage;
 
 use super::commit::Stage;
+use super::committed_end::HEAD;
 use super::durability::Durability;
 use super::error::{Action, JournalError, same_error};
 use super::merge::{read_merged, read_up_to};
@@ -17,9 +18,6 @@ use crate::ondisk::{ReadAt, WriteAt};
 
 /// Bytes of pages in memory unless told otherwise.
 const MEMORY_LIMIT: usize = 64 << 20;
-
-/// Bytes of the largest superblock.
-const HEAD: usize = 96;
 
 /// Zeros that are written at once.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];

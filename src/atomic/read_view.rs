@@ -11,7 +11,7 @@ use super::error::{Action, JournalError};
 use super::identity::Belonging;
 use super::journal::{Found, Journal};
 use super::merge::{read_merged, read_or_zero};
-use super::sidecar::sidecar_path;
+use super::sidecar::JournalPath;
 use crate::ondisk::ReadAt;
 
 /// A file as readers see it: as it is, or with the pages of a journal that was not applied, or not wholly, laid over
@@ -35,7 +35,7 @@ impl ReadView {
     }
 }
 
-/// The view of `file`, whose path is `path`, through a complete journal that belongs to it, for those who may not write, and so
+/// The view of `file`, whose path is `path`, through a complete journal at `journal` that belongs to it, for those who may not write, and so
 /// can't apply it; `None` where there is no such journal: the file is whole as it is. Pages are read from the
 /// journal when they are needed.
 ///
@@ -45,8 +45,12 @@ impl ReadView {
 /// # Errors
 /// [`JournalError::Moved`] for a journal that fits the file but was written for another one, since the file may be
 /// half changed; [`JournalError::Io`], [`JournalError::Version`], [`JournalError::NotAFile`].
-pub(crate) fn read_through(path: &Path, file: &File) -> Result<Option<ReadView>, JournalError> {
-    let Found::Complete(journal) = Journal::open(&sidecar_path(path)?)? else { return Ok(None) };
+pub(crate) fn read_through(
+    path: &Path,
+    journal: &JournalPath,
+    file: &File,
+) -> Result<Option<ReadView>, JournalError> {
+    let Found::Complete(journal) = Journal::open(journal)? else { return Ok(None) };
     match journal.belonging(path, file)? {
         Belonging::Own => {}
         Belonging::Moved => {
@@ -81,7 +85,7 @@ impl Storage for ReadView {
     fn read(&mut self, address: u64, out: &mut [u8]) -> io::Result<()> {
         match &self.journal {
             Some(_) => self.read_at(out, address).map(|_| ()),
-            None => read_or_zero(&self.file, address, out),
+            None => read_or_zero(&*self.file, address, out),
         }
     }
 

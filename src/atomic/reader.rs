@@ -11,16 +11,14 @@ use std::time::Duration;
 
 use h5strata_ffi::h5fd::Storage;
 
+use super::committed_end::HEAD;
 use super::error::JournalError;
 use super::locks::has_writer;
 use super::locks::{LockError, LockPolicy, ReadGuard, ReaderGate};
-use super::merge::read_up_to;
+use super::merge::{read_or_zero, read_up_to};
 use super::read_view::{ReadView, read_through};
-use super::recovery::has_journal;
+use super::sidecar::JournalPath;
 use crate::ondisk::ReadAt;
-
-/// Bytes in front of a file by which a commit shows: as much as any superblock has.
-const HEAD: usize = 96;
 
 /// An open file whose readers keep out of the way of commits, and see when there was one.
 ///
@@ -29,6 +27,7 @@ const HEAD: usize = 96;
 #[derive(Debug)]
 pub(crate) struct Reader {
     path: PathBuf,
+    journal: JournalPath,
     file: File,
     policy: LockPolicy,
     /// `None` for the one who writes.
@@ -84,44 +83,52 @@ impl Drop for Entered {
 
 impl Reader {
     /// Reads a file that was opened for this alone: its locks belong to the open file. Whoever enters waits up to
-    /// `patience` for a commit.
+    /// `patience` for a commit, and one has entered.
     ///
     /// # Errors
     /// Those of the operating system; a [`LockError`] in one of them; what the journal of a stopped writer is refused for.
-    pub(crate) fn new(
+    pub(crate) fn enter_new(
         path: &Path,
+        journal: JournalPath,
         file: File,
         policy: LockPolicy,
         patience: Duration,
-    ) -> io::Result<Self> {
+    ) -> io::Result<(Arc<Self>, Entered)> {
         let gate = ReaderGate::new(&file, path, policy, patience).map_err(of_lock)?;
         let guard = gate.enter().map_err(of_lock)?;
         let mark = Mark::of(&file)?;
-        let view = look(path, &file, policy)?;
-        drop(guard);
-        Ok(Self::with(path, file, policy, Some(gate), mark, view))
+        let view = look(path, &journal, &file, policy)?;
+        let reader = Self::with(path, journal, file, policy, Some(gate), mark, view);
+        let entered = reader.count(guard);
+        Ok((reader, entered))
     }
 
     /// Reads a file that this process has the right to write, while nobody changes it.
     ///
     /// # Errors
     /// Those of the operating system.
-    pub(crate) fn of_writer(path: &Path, file: File, policy: LockPolicy) -> io::Result<Self> {
+    pub(crate) fn of_writer(
+        path: &Path,
+        journal: JournalPath,
+        file: File,
+        policy: LockPolicy,
+    ) -> io::Result<Arc<Self>> {
         let (mark, view) = (Mark::of(&file)?, ReadView::plain(file.try_clone()?));
-        Ok(Self::with(path, file, policy, None, mark, view))
+        Ok(Self::with(path, journal, file, policy, None, mark, view))
     }
 
     fn with(
         path: &Path,
+        journal: JournalPath,
         file: File,
         policy: LockPolicy,
         gate: Option<ReaderGate>,
         mark: Mark,
         view: ReadView,
-    ) -> Self {
+    ) -> Arc<Self> {
         let state = Mutex::new(State { mark, number: 0, inside: 0 });
         let (path, view, changes) = (path.to_owned(), RwLock::new(view), AtomicU64::new(0));
-        Self { path, file, policy, gate, view, state, changes }
+        Arc::new(Self { path, journal, file, policy, gate, view, state, changes })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -137,13 +144,19 @@ impl Reader {
         if state.inside == 0 || self.policy != LockPolicy::Required {
             let mark = Mark::of(&self.file)?;
             if state.mark != mark {
-                let view = look(&self.path, &self.file, self.policy)?;
+                let view = look(&self.path, &self.journal, &self.file, self.policy)?;
                 *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
                 (state.mark, state.number) = (mark, state.number + 1);
             }
         }
-        state.inside += 1;
-        Ok(Entered { inside: Some((Arc::clone(self), guard)) })
+        drop(state);
+        Ok(self.count(guard))
+    }
+
+    /// Counts one more who is inside.
+    fn count(self: &Arc<Self>, guard: ReadGuard) -> Entered {
+        self.state().inside += 1;
+        Entered { inside: Some((Arc::clone(self), guard)) }
     }
 
     /// Number of the state that the file is in, for one who is inside: another number is another state. Whoever has the
@@ -192,16 +205,16 @@ fn of_lock(error: LockError) -> io::Error {
 }
 
 /// The file as it is, or as the journal of a stopped writer says it is; for one who is inside.
-fn look(path: &Path, file: &File, policy: LockPolicy) -> io::Result<ReadView> {
+fn look(
+    path: &Path,
+    journal: &JournalPath,
+    file: &File,
+    policy: LockPolicy,
+) -> io::Result<ReadView> {
     // A writer that is alive may still take its journal back, and applies it when nobody is inside.
-    let is_stopped = |path| -> Result<bool, JournalError> {
-        Ok(has_journal(path)? && !has_writer(file, path, policy).unwrap_or(false))
-    };
-    let through = match is_stopped(path) {
-        Ok(true) => read_through(path, file),
-        Ok(false) => Ok(None),
-        Err(error) => Err(error),
-    };
+    let is_stopped = journal.exists() && !has_writer(file, path, policy).unwrap_or(false);
+    let through: Result<_, JournalError> =
+        if is_stopped { read_through(path, journal, file) } else { Ok(None) };
     match through.map_err(io::Error::other)? {
         Some(view) => Ok(view),
         None => file.try_clone().map(ReadView::plain),
@@ -232,17 +245,7 @@ impl ReaderStorage {
 
 impl Storage for ReaderStorage {
     fn read(&mut self, address: u64, out: &mut [u8]) -> io::Result<()> {
-        let mut filled = 0;
-        while filled < out.len() {
-            match self.reader.read_at(&mut out[filled..], address.saturating_add(filled as u64)) {
-                Ok(0) => break,
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        out[filled..].fill(0);
-        Ok(())
+        read_or_zero(&*self.reader, address, out)
     }
 
     fn write(&mut self, _address: u64, _bytes: &[u8]) -> io::Result<()> {

@@ -8,7 +8,7 @@ use super::durability::Durability;
 use super::error::JournalError;
 use super::identity::Belonging;
 use super::journal::{Found, Journal};
-use super::sidecar::{remove, sidecar_path, sync_directory};
+use super::sidecar::{JournalPath, remove, sync_directory};
 
 /// What was found beside a file, and done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,14 +36,6 @@ pub struct Replay {
     pub old_end: u64,
     /// The size of the file after it, in bytes.
     pub new_end: u64,
-}
-
-/// Whether there is a journal beside a file, complete or not.
-///
-/// # Errors
-/// [`JournalError::Io`] where the file's own path cannot be told.
-pub(crate) fn has_journal(path: &Path) -> Result<bool, JournalError> {
-    Ok(sidecar_path(path)?.symlink_metadata().is_ok())
 }
 
 /// Finishes an interrupted commit of `file`, which is open for reading and writing and whose path is `path`, or removes
@@ -79,7 +71,7 @@ fn recover_if(
     durability: Durability,
     accepts: impl Fn(Belonging) -> bool,
 ) -> Result<Recovery, JournalError> {
-    let journal_path = sidecar_path(path)?;
+    let journal_path = JournalPath::of(path)?;
     let journal = match Journal::open(&journal_path)? {
         Found::Absent => return Ok(Recovery::Clean),
         Found::Incomplete => return remove(&journal_path).map(|()| Recovery::Discarded),

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::ops::Deref;
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -18,11 +19,37 @@ const MODE_MASK: u32 = 0o666;
 
 /// Where the journal of a file is: beside the file itself, whatever symbolic links lead to it. Hard links are names of
 /// their own: a file that has several is to be opened by one of them.
-pub(super) fn sidecar_path(file: &Path) -> Result<PathBuf, JournalError> {
-    let mut name: OsString =
-        fs::canonicalize(file).map_err(JournalError::io(file, Action::Open))?.into();
-    name.push(SUFFIX);
-    Ok(name.into())
+#[derive(Clone, Debug)]
+pub(crate) struct JournalPath(PathBuf);
+
+impl JournalPath {
+    /// Of a file that is there.
+    ///
+    /// # Errors
+    /// [`JournalError::Io`] where the file's own path cannot be told.
+    pub(crate) fn of(file: &Path) -> Result<Self, JournalError> {
+        fs::canonicalize(file).map(Self::beside).map_err(JournalError::io(file, Action::Open))
+    }
+
+    /// Of a file by its own path: absolute, and no symbolic link in it.
+    pub(super) fn beside(file: PathBuf) -> Self {
+        let mut name: OsString = file.into();
+        name.push(SUFFIX);
+        Self(name.into())
+    }
+
+    /// Whether there is a journal, complete or not.
+    pub(crate) fn exists(&self) -> bool {
+        self.0.symlink_metadata().is_ok()
+    }
+}
+
+impl Deref for JournalPath {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
 }
 
 /// First byte of a slot, which holds one page.
@@ -58,10 +85,10 @@ pub(super) struct Sidecar {
 }
 
 impl Sidecar {
-    /// Makes the sidecar of `file`, with the permissions of `base`, which is that file opened. An incomplete one of an
+    /// Makes the sidecar of `file`, its own path, with the permissions of `base`, which is that file opened. An incomplete one of an
     /// earlier commit is replaced.
     pub(super) fn create(file: &Path, base: &File) -> Result<Self, JournalError> {
-        let path = sidecar_path(file)?;
+        let JournalPath(path) = JournalPath::beside(file.to_owned());
         if journal::remove_incomplete(&path)? {
             return Err(JournalError::InTheWay { file: file.to_owned(), journal: path });
         }

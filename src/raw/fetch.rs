@@ -46,10 +46,15 @@ pub(crate) struct Fetch<'f> {
 }
 
 impl Fetch<'_> {
-    /// Brings every transfer that is handed out to its place.
-    pub(crate) fn run<'p>(&self, destination: &impl HandOut<'p>) -> Result<(), ReadError> {
+    /// Brings every transfer that is handed out to its place. Calls `found` when it knows where the chunks are.
+    pub(crate) fn run<'p>(
+        &self,
+        destination: &impl HandOut<'p>,
+        found: impl FnOnce(),
+    ) -> Result<(), ReadError> {
         let transfers = destination.plan().len();
         let table = self.table(destination).map_err(|fault| self.whole(destination, fault))?;
+        found();
         let remembers = !self.raw.pipeline().is_empty()
             && RecentChunks::serves(transfers, self.raw.chunk_bytes());
         match (self.file, table) {

@@ -13,12 +13,12 @@ use h5strata_ffi::{Lock, h5a, h5f, h5l, h5t};
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
-use super::open::{OpenOptions, library_error, plain_attribute_error, structure_error};
+use super::open::{OpenOptions, io_error, library_error, plain_attribute_error, structure_error};
 use super::session::{Library, Session};
 use super::storage::Storage;
 use super::version::Version;
 use super::writer::Writer;
-use crate::atomic::Reader;
+use crate::atomic::{Entered, Reader};
 use crate::ondisk::{OndiskError, ReadAt, Superblock};
 use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 
@@ -189,6 +189,11 @@ impl FileInner {
             Some(direct) => direct.bytes.read_whole(read),
             None => read(),
         }
+    }
+
+    /// Keeps the file in one state for the length of an operation of several parts, each of which would lock it.
+    pub(super) fn enter(&self) -> Result<Entered, Error> {
+        self.reader.enter().map_err(|source| io_error(&self.path, source))
     }
 
     /// Begins to call libhdf5: see [`Handle::session`].
@@ -364,6 +369,7 @@ impl VersionedFile {
     /// [`Error::UnknownVersion`], [`Error::NotCommitted`], [`Error::Library`].
     pub fn version(&self, name: &str) -> Result<Version, Error> {
         let inner = &self.inner;
+        let _entered = inner.enter()?;
         if !self.has_version(name)? {
             let history = self.newest_history()?;
             let known: Vec<String> =
@@ -406,6 +412,7 @@ impl VersionedFile {
     /// # Errors
     /// As [`current_name`](Self::current_name).
     pub fn current(&self) -> Result<Version, Error> {
+        let _entered = self.inner.enter()?;
         let name = self.current_name()?;
         match self.version(&name) {
             Err(Error::UnknownVersion { version, .. }) => {

@@ -18,7 +18,9 @@ use super::names::VERSIONS;
 use super::recovery::{create_file, open_to_write, recover_if_free, recover_with};
 use super::session::Library;
 use super::writer::{CommitOptions, Writer};
-use crate::atomic::{Durability, JournalError, LockError, LockPolicy, Reader, ReaderGate};
+use crate::atomic::{
+    Durability, JournalError, JournalPath, LockError, LockPolicy, Reader, ReaderGate,
+};
 use crate::ondisk::OndiskError;
 use crate::raw::{RawPath, StringFault};
 
@@ -95,10 +97,11 @@ impl OpenOptions {
     /// As [`VersionedFile::open`]; [`Error::Threads`].
     pub fn open(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref();
-        check_regular(path, false).map_err(|source| io_error(path, source))?;
+        let file = open_regular(path, false).map_err(|source| io_error(path, source))?;
+        let journal = JournalPath::of(path)?;
         // Whoever cannot put it right reads through it.
-        drop(recover_if_free(path));
-        self.opened(path, None)
+        drop(recover_if_free(path, &journal));
+        self.opened(path, journal, file, None)
     }
 
     /// Opens a file for reading and for committing new versions. Others may read it meanwhile, and nobody else
@@ -112,10 +115,12 @@ impl OpenOptions {
     /// [`Error::DataVersion`].
     pub fn open_rw(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref();
-        check_regular(path, true).map_err(|source| io_error(path, source))?;
         let (file, mut lock) = open_to_write(path)?;
-        recover_with(path, &file, &mut lock, self.commits.patience, false)?;
-        self.opened(path, Some(Writer::new(file, lock, self.commits)))
+        let journal = JournalPath::of(path)?;
+        recover_with(path, &journal, &file, &mut lock, self.commits.patience, false)?;
+        // The locks of the writer's are its own: what is read through is opened anew.
+        let reading = OsFile::open(path).map_err(|source| io_error(path, source))?;
+        self.opened(path, journal, reading, Some(Writer::new(file, lock, self.commits)))
     }
 
     /// Creates a versioned file without versions and opens it for committing some. The file appears under its name
@@ -130,16 +135,21 @@ impl OpenOptions {
         self.open_rw(path)
     }
 
-    fn opened(&self, path: &Path, writer: Option<Writer>) -> Result<VersionedFile, Error> {
-        let io = |source| io_error(path, source);
-        let file = OsFile::open(path).map_err(io)?;
+    /// What is read through `file`, which was opened for it alone.
+    fn opened(
+        &self,
+        path: &Path,
+        journal: JournalPath,
+        file: OsFile,
+        writer: Option<Writer>,
+    ) -> Result<VersionedFile, Error> {
         let policy = LockPolicy::from_environment();
         let reader = match writer {
-            None => Reader::new(path, file, policy, ReaderGate::PATIENCE),
-            Some(_) => Reader::of_writer(path, file, policy),
+            None => Reader::enter_new(path, journal, file, policy, ReaderGate::PATIENCE)
+                .map(|(reader, entered)| (reader, Some(entered))),
+            Some(_) => Reader::of_writer(path, journal, file, policy).map(|reader| (reader, None)),
         };
-        let reader = Arc::new(reader.map_err(io)?);
-        let _entered = reader.enter().map_err(io)?;
+        let (reader, _entered) = reader.map_err(|source| io_error(path, source))?;
         let lock = h5strata_ffi::lock();
         let file = Library::open_file(&lock, path, &reader).map_err(open_error(path))?;
         if !h5l::exists(&lock, &file, VERSIONS).map_err(library_error(path, VERSIONS))? {
@@ -174,19 +184,19 @@ impl OpenOptions {
 
 /// Opens a plain HDF5 file for reading.
 pub(crate) fn open_plain(path: &Path) -> Result<File, Error> {
-    check_regular(path, false).map_err(|source| io_error(path, source))?;
+    open_regular(path, false).map_err(|source| io_error(path, source))?;
     let lock = h5strata_ffi::lock();
     let access = plain_access(&lock).map_err(library_error(path, "/"))?;
     h5f::open_read_only(&lock, path, Some(access)).map_err(open_error(path))
 }
 
-/// Whether there is a file that may be read, and written, in the system's own words: libhdf5 reports a missing one
-/// in its own, and opening a pipe would wait for its writer.
-pub(super) fn check_regular(path: &Path, write: bool) -> io::Result<()> {
+/// Opens a file for reading, and to write, in the system's own words: libhdf5 reports a missing one in its own, and opening
+/// a pipe would wait for its writer.
+pub(super) fn open_regular(path: &Path, write: bool) -> io::Result<OsFile> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    std::fs::OpenOptions::new().read(true).write(write).open(path).map(|_| ())
+    std::fs::OpenOptions::new().read(true).write(write).open(path)
 }
 
 /// Whether a file may be made at a path, in the system's own words.

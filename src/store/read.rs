@@ -7,10 +7,11 @@ use super::dataset::{Dataset, DatasetInner};
 use super::element::{Element, turn};
 use super::error::{DatasetFault, Error};
 use super::storage::Fill;
-use crate::chunk_map::ChunkMap;
+use crate::chunk_map::{ChunkMap, MapError};
 use crate::dims::{ChunkIndex, Dims, unravel};
 use crate::kernel::Destination;
 use crate::memory::{prefer_huge_pages, zeroed};
+use crate::ondisk::OndiskError;
 use crate::plan::ReadPlan;
 use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError};
 use crate::selection::Selection;
@@ -83,7 +84,7 @@ impl Dataset {
             let plan = wanted.destination.plan();
             let chunks = wanted.chunks.iter().map(|chunk| (chunk.here, map.get(chunk.there)));
             let here = ChunkMap::of(chunks, plan.grid().iter().product());
-            let fetched = inner.fetcher(&here).run(wanted.destination);
+            let fetched = inner.fetcher(&here).run(wanted.destination, || {});
             fetched.map_err(|error| chunk_fault(plan, error))
         };
         Some(fetch().map_err(inner.error()))
@@ -149,7 +150,13 @@ impl DatasetInner {
         if plan.is_empty() {
             return Ok(());
         }
+        let mut entered = None;
         let map = if plan.len() < MANY || self.version.file.raw_path == RawPath::Library {
+            // What they are found by is looked at in one go.
+            let inside = self.version.file.reader.enter();
+            entered = Some(
+                inside.map_err(|source| OndiskError::Entry { source }).map_err(MapError::from)?,
+            );
             self.map_of(plan)?
         } else {
             // Neither needs the other. A failure to find the addresses comes back when they are needed.
@@ -158,7 +165,9 @@ impl DatasetInner {
             let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
             file.threads().beside(|| drop(raw.find_all(bytes)), || self.map_of(plan))?
         };
-        self.fetcher(&map).run(&destination).map_err(|error| chunk_fault(plan, error))?;
+        self.fetcher(&map)
+            .run(&destination, || drop(entered))
+            .map_err(|error| chunk_fault(plan, error))?;
         if let Some(narrow) = self.storage.narrow {
             narrow.widen(out);
         }
@@ -180,7 +189,7 @@ impl DatasetInner {
         let raw_chunks = (0..).map(ChunkIndex).zip(chunks.iter().map(|&chunk| map.get(chunk)));
         let one_after_the_other = ChunkMap::of(raw_chunks, count);
         let destination = Destination::new(&plan, out, self.storage.raw.element_size())?;
-        let fetched = self.fetcher(&one_after_the_other).run(&destination);
+        let fetched = self.fetcher(&one_after_the_other).run(&destination, || {});
         fetched.map_err(|error| {
             let position = usize::try_from(error.chunk.0).ok();
             let chunk = position.and_then(|position| chunks.get(position)).copied();

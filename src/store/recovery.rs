@@ -1,6 +1,6 @@
 //! Files that a writer has left in the middle of a commit, and files that are being made.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +12,10 @@ use super::error::Error;
 use super::layout;
 use super::library::write_access;
 use super::names::VERSIONS;
-use super::open::{check_absent, check_regular, io_error, library_error, structure_error};
-use crate::atomic::{self, Durability, LockPolicy, Overlay, ReaderGate, Recovery, WriterLock};
+use super::open::{check_absent, io_error, library_error, open_regular, structure_error};
+use crate::atomic::{
+    self, Durability, JournalPath, LockPolicy, Overlay, ReaderGate, Recovery, WriterLock,
+};
 
 /// What was found of a stopped writer, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,9 +62,10 @@ impl RecoverOptions {
     /// changed; [`Error::OtherJournal`]; [`Error::Journal`].
     pub fn recover(&self, path: impl AsRef<Path>) -> Result<RecoveryReport, Error> {
         let path = path.as_ref();
-        check_regular(path, true).map_err(|source| io_error(path, source))?;
         let (file, mut lock) = open_to_write(path)?;
-        let journal = recover_with(path, &file, &mut lock, ReaderGate::PATIENCE, self.moved)?;
+        let journal = JournalPath::of(path)?;
+        let journal =
+            recover_with(path, &journal, &file, &mut lock, ReaderGate::PATIENCE, self.moved)?;
         // What is behind the end of other files is nobody's to cut off.
         super::OpenOptions::new().accept_wrong_hashes(true).open(path)?;
         let end = atomic::committed_end(&file).map_err(structure_error(path, "/"))?;
@@ -73,8 +76,7 @@ impl RecoverOptions {
 
 /// Opens a file to write to it, which nobody else does from then on.
 pub(super) fn open_to_write(path: &Path) -> Result<(File, WriterLock), Error> {
-    let file = OpenOptions::new().read(true).write(true).open(path);
-    let file = file.map_err(|source| io_error(path, source))?;
+    let file = open_regular(path, true).map_err(|source| io_error(path, source))?;
     let lock = WriterLock::acquire(&file, path, LockPolicy::from_environment())?;
     Ok((file, lock))
 }
@@ -83,12 +85,13 @@ pub(super) fn open_to_write(path: &Path) -> Result<(File, WriterLock), Error> {
 /// behind the end stays.
 pub(super) fn recover_with(
     path: &Path,
+    journal: &JournalPath,
     file: &File,
     lock: &mut WriterLock,
     patience: Duration,
     moved: bool,
 ) -> Result<Recovery, Error> {
-    if !atomic::has_journal(path)? {
+    if !journal.exists() {
         return Ok(Recovery::Clean);
     }
     let _alone = lock.exclude_readers(patience, || Ok(true))?;
@@ -102,8 +105,8 @@ pub(super) fn recover_with(
 }
 
 /// Recovers a file for a reader, if nobody stands in the way of it.
-pub(super) fn recover_if_free(path: &Path) -> Result<(), Error> {
-    if !atomic::has_journal(path)? {
+pub(super) fn recover_if_free(path: &Path, journal: &JournalPath) -> Result<(), Error> {
+    if !journal.exists() {
         return Ok(());
     }
     let (file, mut lock) = open_to_write(path)?;
@@ -111,7 +114,7 @@ pub(super) fn recover_if_free(path: &Path) -> Result<(), Error> {
         // The journal may be that of a writer at work.
         return Ok(());
     }
-    recover_with(path, &file, &mut lock, Duration::ZERO, false).map(|_| ())
+    recover_with(path, journal, &file, &mut lock, Duration::ZERO, false).map(|_| ())
 }
 
 /// Makes a file without versions, which gets its name when it is whole.

@@ -163,6 +163,7 @@ impl Version {
     /// [`Error::UnknownObject`], [`Error::WrongKind`], [`Error::Dataset`], [`Error::Library`].
     pub fn dataset(&self, path: &str) -> Result<Dataset, Error> {
         let path = trim(path);
+        let _entered = self.inner.file.enter()?;
         match self.kind(path)? {
             EntryKind::Dataset => Dataset::open(Arc::clone(&self.inner), path),
             EntryKind::Group | EntryKind::Other => Err(self.wrong_kind(path, "dataset")),

@@ -51,6 +51,8 @@ struct Gate {
 #[derive(Debug)]
 struct State {
     phase: Phase,
+    /// Threads that wait to be told that something moved.
+    waiting: usize,
     /// Threads inside, and how many guards each has. Few: a scan is cheaper than a map.
     inside: SmallVec<[(ThreadId, usize); 8]>,
 }
@@ -89,7 +91,7 @@ impl ReaderGate {
         if policy == LockPolicy::Off {
             return Ok(Self { gate: None });
         }
-        let state = State { phase: Phase::Free, inside: SmallVec::new() };
+        let state = State { phase: Phase::Free, waiting: 0, inside: SmallVec::new() };
         Ok(Self {
             gate: Some(Arc::new(Gate {
                 file: LockFile::of(file, path)?,
@@ -142,19 +144,23 @@ impl Gate {
                     };
                 }
                 Phase::Yielding { end } if now < end => {
+                    state.waiting += 1;
                     let waited = self.moved.wait_timeout(state, end - now);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                    state.waiting -= 1;
                 }
                 Phase::Yielding { .. } => state.phase = Phase::Locked { look: now + GRACE },
                 Phase::Taking => {
+                    state.waiting += 1;
                     state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    state.waiting -= 1;
                 }
                 Phase::Free => {
                     state.phase = Phase::Taking;
                     drop(state);
                     let taken = self.take(&mut patience);
                     state = self.state();
-                    self.moved.notify_all();
+                    self.tell(&state);
                     match taken {
                         Ok(true) => {
                             state.phase = Phase::Locked { look: Instant::now() + TURN };
@@ -200,6 +206,13 @@ impl Gate {
         if state.inside.is_empty() {
             self.file.unlock();
             state.phase = Phase::Free;
+            self.tell(&state);
+        }
+    }
+
+    /// Tells those who wait that something moved: a system call, if there are any.
+    fn tell(&self, state: &State) {
+        if state.waiting > 0 {
             self.moved.notify_all();
         }
     }

@@ -24,7 +24,7 @@ fn a_journal_copied_next_to_another_file_is_foreign() {
     let other = Scratch::new(&content);
     fs::write(other.journal(), &case.journal).unwrap();
     assert_eq!(belonging(&other.path), Recovery::LeftAlone(Belonging::Foreign));
-    assert!(read_through(&other.path, &other.open()).unwrap().is_none());
+    assert!(seen(&other.path, &other.open()).unwrap().is_none());
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_file_and_a_journal_that_were_copied_together_are_told_apart() {
     let other = Scratch::new(&case.file);
     fs::write(other.journal(), &case.journal).unwrap();
     assert_eq!(belonging(&other.path), Recovery::LeftAlone(Belonging::Moved));
-    let error = read_through(&other.path, &other.open()).unwrap_err();
+    let error = seen(&other.path, &other.open()).unwrap_err();
     assert!(matches!(error, JournalError::Moved { .. }), "{error}");
     let recovery = recover_moved(&other.path, &other.open(), Durability::Process).unwrap();
     assert!(matches!(recovery, Recovery::Replayed(_)));
@@ -110,7 +110,7 @@ fn a_symbolic_link_leads_to_the_journal_of_the_file() {
     let case = interrupted();
     let link = case.scratch.folder.path().join("link");
     std::os::unix::fs::symlink(&case.scratch.path, &link).unwrap();
-    assert!(read_through(&link, &open(&link)).unwrap().is_some());
+    assert!(seen(&link, &open(&link)).unwrap().is_some());
     let recovery = recover(&link, &open(&link), Durability::Process).unwrap();
     assert!(matches!(recovery, Recovery::Replayed(_)));
     assert!(case.scratch.content() == case.new);

@@ -56,7 +56,7 @@ fn a_journal_applied_in_part_is_read_through_and_finished() {
             for left in 0.. {
                 case.restore();
                 let was_all = apply_partly(&case.scratch, left, half);
-                let view = read_through(&case.scratch.path, &case.scratch.open()).unwrap().unwrap();
+                let view = seen(&case.scratch.path, &case.scratch.open()).unwrap().unwrap();
                 let mut out = vec![0; case.new.len() + 10];
                 assert_eq!(view.read_at(&mut out, 0).unwrap(), case.new.len());
                 assert!(out.starts_with(&case.new), "{left} {half}");
@@ -88,7 +88,7 @@ fn a_journal_cut_off_anywhere_is_discarded() {
             case.restore();
             fs::write(case.scratch.journal(), &case.journal[..length]).unwrap();
             let file = case.scratch.open();
-            assert!(read_through(&case.scratch.path, &file).unwrap().is_none(), "{length}");
+            assert!(seen(&case.scratch.path, &file).unwrap().is_none(), "{length}");
             assert_eq!(case.scratch.recover(), Recovery::Discarded, "{length}");
             assert!(case.scratch.content() == case.file, "{length}");
             assert!(!case.scratch.journal().exists());

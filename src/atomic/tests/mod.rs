@@ -14,6 +14,11 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// What a reader sees of a file through its journal, if there is one.
+fn seen(path: &Path, file: &File) -> Result<Option<ReadView>, JournalError> {
+    read_through(path, &JournalPath::of(path).unwrap(), file)
+}
+
 /// A file of a test, in a folder of its own.
 struct Scratch {
     folder: TempDir,

@@ -124,7 +124,7 @@ proptest! {
         }
         commit(&mut overlay, 2).unwrap();
         std::mem::forget(overlay);
-        let view = read_through(&scratch.path, &scratch.open()).unwrap();
+        let view = seen(&scratch.path, &scratch.open()).unwrap();
         let (has_journal, old) = (scratch.journal().exists(), scratch.content());
         prop_assert_eq!(view.is_some(), has_journal);
         if let Some(view) = view {

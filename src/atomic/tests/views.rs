@@ -74,7 +74,7 @@ fn a_journal_may_be_read_by_those_who_may_read_the_file() {
 fn a_view_without_a_journal_is_the_file() {
     let content = noise(9000, 1);
     let scratch = Scratch::new(&content);
-    assert!(read_through(&scratch.path, &scratch.open()).unwrap().is_none());
+    assert!(seen(&scratch.path, &scratch.open()).unwrap().is_none());
     let mut view = ReadView::plain(scratch.open());
     assert!(!view.has_journal());
     check_view(&mut view, &content);
@@ -83,7 +83,7 @@ fn a_view_without_a_journal_is_the_file() {
 #[test]
 fn a_view_through_a_journal_is_the_new_file_before_it_is_applied_and_after() {
     for case in Interrupted::all() {
-        let mut view = read_through(&case.scratch.path, &case.scratch.open()).unwrap().unwrap();
+        let mut view = seen(&case.scratch.path, &case.scratch.open()).unwrap().unwrap();
         assert!(view.has_journal());
         check_view(&mut view, &case.new);
         case.scratch.recover();
