@@ -85,7 +85,7 @@ fn mappings_in_a_row_are_read_together() {
         assert_eq!(found.map(FoundMapping::from).as_ref(), Some(mapping));
     }
     // The first mapping alone, the others 35 at a time; the last of all where the list ends.
-    assert_eq!(file.reads() - before, 1 + 99u64.div_ceil(35) + 2 + 1);
+    assert_eq!(file.reads() - before, 1 + 99usize.div_ceil(35) + 2 + 1);
     assert_eq!(file.bytes_read() - bytes_before, 114 * (1 + 3 * 35 + 2 + 1));
 }
 
