@@ -40,7 +40,7 @@ mod tail;
 mod tests;
 
 #[cfg(test)]
-use read_view::{ReadView, read_through};
+use read_view::read_through;
 
 pub(crate) use committed_end::committed_end;
 pub use durability::Durability;
@@ -48,6 +48,7 @@ pub use error::{Action, JournalError};
 pub use identity::Belonging;
 pub use locks::{Exclusion, LockError, LockPolicy, ReadGuard, ReaderGate, WriterLock};
 pub(crate) use overlay::Overlay;
+pub(crate) use read_view::ReadView;
 pub(crate) use reader::{Entered, Reader, ReaderStorage};
 pub use recovery::{Recovery, Replay};
 pub(crate) use recovery::{cut_tail, recover, recover_moved};

@@ -189,6 +189,11 @@ impl Reader {
         }
     }
 
+    /// What the file is read by now; it stays as it is when somebody [enters](Self::enter) who finds a commit.
+    pub(crate) fn view(&self) -> ReadView {
+        self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The descriptor, for advice to the kernel.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()

@@ -6,15 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use h5strata_ffi::os;
 
-use crate::atomic::Reader;
+use crate::atomic::{ReadView, Reader};
 use crate::ondisk::{OndiskError, ReadAt};
 
 /// Positional reads of one file, counted.
 #[derive(Debug)]
 pub struct FileBytes {
     source: Source,
-    preads: AtomicU64,
-    bytes: AtomicU64,
+    counted: Counted,
 }
 
 #[derive(Debug)]
@@ -23,6 +22,21 @@ enum Source {
     Still(File),
     /// A file that somebody may commit to.
     Shared(Arc<Reader>),
+}
+
+/// Positional reads and the bytes they returned.
+#[derive(Debug, Default)]
+struct Counted {
+    preads: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counted {
+    #[inline]
+    fn add(&self, preads: u64, bytes: u64) {
+        self.preads.fetch_add(preads, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 /// What reading has cost so far, in calls and bytes.
@@ -48,7 +62,7 @@ impl FileBytes {
     }
 
     fn of(source: Source) -> Self {
-        Self { source, preads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+        Self { source, counted: Counted::default() }
     }
 
     /// What `read` finds in metadata that nobody has changed meanwhile: nobody commits while it runs.
@@ -67,8 +81,8 @@ impl FileBytes {
     /// The counts since the file was opened; `library_reads` are counted elsewhere.
     pub(crate) fn counts(&self) -> IoCounts {
         IoCounts {
-            preads: self.preads.load(Ordering::Relaxed),
-            bytes: self.bytes.load(Ordering::Relaxed),
+            preads: self.counted.preads.load(Ordering::Relaxed),
+            bytes: self.counted.bytes.load(Ordering::Relaxed),
             library_reads: 0,
         }
     }
@@ -98,8 +112,7 @@ impl ReadAt for FileBytes {
             Source::Still(file) => file.read_at(buf, offset),
             Source::Shared(reader) => reader.read_at(buf, offset),
         }?;
-        self.preads.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        self.counted.add(1, count as u64);
         Ok(count)
     }
 
@@ -108,5 +121,84 @@ impl ReadAt for FileBytes {
             Source::Still(file) => file.size(),
             Source::Shared(reader) => ReadAt::size(&**reader),
         }
+    }
+}
+
+/// Positional reads by one thread. What threads would take from each other with every read, the counts and the lock on
+/// how a file is read that somebody may commit to, it has for itself.
+#[derive(Debug)]
+pub(super) struct ThreadBytes<'f> {
+    file: &'f FileBytes,
+    view: View<'f>,
+    counted: Counted,
+}
+
+#[derive(Debug)]
+enum View<'f> {
+    Still(&'f File),
+    Shared(ReadView),
+}
+
+impl<'f> ThreadBytes<'f> {
+    pub(super) fn new(file: &'f FileBytes) -> Self {
+        Self { file, view: View::of(file), counted: Counted::default() }
+    }
+
+    /// Sees what has become known about the file since.
+    pub(super) fn refresh(&mut self) {
+        self.view = View::of(self.file);
+    }
+}
+
+impl<'f> View<'f> {
+    fn of(file: &'f FileBytes) -> Self {
+        match &file.source {
+            Source::Still(file) => Self::Still(file),
+            Source::Shared(reader) => Self::Shared(reader.view()),
+        }
+    }
+}
+
+impl Drop for ThreadBytes<'_> {
+    fn drop(&mut self) {
+        let Counted { preads, bytes } = &mut self.counted;
+        self.file.counted.add(*preads.get_mut(), *bytes.get_mut());
+    }
+}
+
+impl ReadAt for ThreadBytes<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let count = match &self.view {
+            View::Still(file) => file.read_at(buf, offset),
+            View::Shared(view) => view.read_at(buf, offset),
+        }?;
+        self.counted.add(1, count as u64);
+        Ok(count)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ondisk::Structure;
+
+    #[test]
+    fn what_threads_have_read_is_counted_when_they_have_ended() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        io::Write::write_all(&mut file, &[7; 100]).unwrap();
+        let file = FileBytes::still(file.into_file().into());
+        let (one, mut other) = (ThreadBytes::new(&file), ThreadBytes::new(&file));
+        let mut bytes = [0; 10];
+        one.read_exact_at(&mut bytes, 0, Structure::Chunk).unwrap();
+        other.refresh();
+        other.read_exact_at(&mut bytes, 90, Structure::Chunk).unwrap();
+        assert_eq!(bytes, [7; 10]);
+        assert_eq!(file.counts().preads, 0);
+        drop((one, other));
+        assert_eq!(file.counts(), IoCounts { preads: 2, bytes: 20, library_reads: 0 });
     }
 }

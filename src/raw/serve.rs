@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bytes::FileBytes;
+use super::bytes::{FileBytes, ThreadBytes};
 use super::deliver::Delivery;
 use super::error::{ReadError, ReadFault, at};
 use super::fetch::Fetch;
@@ -25,6 +25,8 @@ const DIRECT: u64 = 4 << 10;
 pub(super) struct Server<'f> {
     fetch: &'f Fetch<'f>,
     file: &'f FileBytes,
+    /// The same file, to read chunks.
+    bytes: ThreadBytes<'f>,
     table: &'f ChunkTable,
     /// Bytes as they are in the file.
     window: Vec<u8>,
@@ -86,11 +88,12 @@ impl<'f> Server<'f> {
     ) -> Self {
         let (window, reads) = (Vec::new(), Vec::new());
         let delivery = Delivery::new(fetch, remembers);
-        Self { fetch, file, table, window, reads, delivery }
+        Self { fetch, file, bytes: ThreadBytes::new(file), table, window, reads, delivery }
     }
 
     /// Serves every transfer of a batch.
     pub(super) fn serve(&mut self, mut batch: Batch<'_, '_>) -> Result<(), ReadError> {
+        self.bytes.refresh();
         self.read_ahead_if_cold(&batch)?;
         let mut ahead = batch.transfers();
         let mut pending: Option<Pending<'f>> = None;
@@ -216,7 +219,7 @@ impl<'f> Server<'f> {
                 Ok(())
             }
             Pending::Direct { first, bytes, count, .. } => {
-                let file = self.file;
+                let file = &self.bytes;
                 match batch.advance_run(count) {
                     Some(run) => file
                         .read_exact_at(run, bytes.start, Structure::Chunk)
@@ -260,7 +263,7 @@ impl<'f> Server<'f> {
     fn read_window(&mut self, bytes: &Range<u64>) -> Result<(), ReadFault> {
         let wanted = self.grow_window(bytes)?;
         let window = &mut self.window[..wanted];
-        Ok(self.file.read_exact_at(window, bytes.start, Structure::Chunk)?)
+        Ok(self.bytes.read_exact_at(window, bytes.start, Structure::Chunk)?)
     }
 
     /// Makes room in the window for a range of the file, and gives its length. The window grows only as far
@@ -269,7 +272,7 @@ impl<'f> Server<'f> {
         let len = bytes.end - bytes.start;
         let Ok(wanted) = usize::try_from(len) else { return Err(ReadFault::Memory { bytes: len }) };
         if wanted > self.window.len() {
-            let size = self.file.size().map_err(|source| OndiskError::FileSize { source })?;
+            let size = self.bytes.size().map_err(|source| OndiskError::FileSize { source })?;
             if bytes.end > size {
                 return Err(ReadFault::Beyond { end: bytes.end, size });
             }
@@ -291,7 +294,7 @@ impl<'f> Server<'f> {
         // The window is an image of the chunk from the first needed byte on; gaps are not read.
         let needed = stored.address + start..stored.address + span.end * element_size;
         let len = self.grow_window(&needed)?;
-        let (file, window) = (self.file, &mut self.window);
+        let (file, window) = (&self.bytes, &mut self.window);
         needed_ranges(slot.transfer(), element_size, |range| {
             let within = usize::try_from(range.start - start).unwrap_or(usize::MAX)
                 ..usize::try_from(range.end - start).unwrap_or(usize::MAX);
