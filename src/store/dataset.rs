@@ -29,7 +29,7 @@ pub(super) struct DatasetInner {
     pub(super) storage: Arc<Storage>,
     pub(super) list: VirtualDataset,
     pub(super) geometry: Geometry,
-    map: OnceLock<ChunkMap>,
+    map: OnceLock<Arc<ChunkMap>>,
 }
 
 impl Dataset {
@@ -37,7 +37,9 @@ impl Dataset {
     pub(super) fn open(version: Arc<VersionInner>, path: &str) -> Result<Self, Error> {
         let opened = open_inner(&version, path);
         let (list, storage, geometry) = opened.map_err(version.dataset_error(path))?;
-        let (path, map) = (path.to_owned(), OnceLock::new());
+        let map =
+            version.file.latest_map(&version.name, path).map_or_else(OnceLock::new, OnceLock::from);
+        let path = path.to_owned();
         Ok(Self { inner: Arc::new(DatasetInner { version, path, storage, list, geometry, map }) })
     }
 
@@ -164,7 +166,7 @@ impl DatasetInner {
                 }
                 outcome => outcome?,
             };
-        Ok(self.map.get_or_init(|| map))
+        Ok(self.map.get_or_init(|| Arc::new(map)))
     }
 
     /// A map that knows at least the chunks of a plan: for a small one just these.

@@ -19,6 +19,7 @@ use super::storage::Storage;
 use super::version::Version;
 use super::writer::Writer;
 use crate::atomic::{Entered, Reader};
+use crate::chunk_map::ChunkMap;
 use crate::ondisk::{OndiskError, ReadAt, Superblock};
 use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 
@@ -51,8 +52,19 @@ pub(super) struct FileInner {
     storages: Mutex<HashMap<String, (u64, Arc<Storage>)>>,
     history: OnceLock<History>,
     data_version: i64,
+    /// What the last commit has mapped.
+    latest: LatestMaps,
     /// Number of commits that it shows.
     pub(super) commits: u64,
+}
+
+/// The chunk maps that a commit has written, so that the next version, which mostly begins with them, need not read them.
+#[derive(Debug, Default)]
+pub(super) struct LatestMaps {
+    /// The version.
+    pub(super) version: String,
+    /// The maps of the datasets whose chunks the commit has looked at, by path.
+    pub(super) maps: HashMap<String, Arc<ChunkMap>>,
 }
 
 /// The open file, one for all that was made of it.
@@ -118,12 +130,18 @@ impl FileInner {
     fn new(handle: Arc<Handle>) -> Self {
         let (storages, history) = (Mutex::new(HashMap::new()), OnceLock::new());
         let commits = handle.writer.as_ref().map_or(0, Writer::commits);
-        Self { handle, storages, history, data_version: 1, commits }
+        let latest = LatestMaps::default();
+        Self { handle, storages, history, data_version: 1, latest, commits }
     }
 
     /// The file as it is after a commit of this handle, in a state of this number. What is known of stored chunks stays
     /// known; `chunks`: how many there are now at a path, if the commit has changed them.
-    pub(super) fn after_commit(&self, state: u64, chunks: impl Fn(&str) -> Option<u64>) -> Self {
+    pub(super) fn after_commit(
+        &self,
+        state: u64,
+        chunks: impl Fn(&str) -> Option<u64>,
+        latest: LatestMaps,
+    ) -> Self {
         let storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = storages.iter().filter_map(|(path, (_, storage))| {
             let storage = match chunks(path) {
@@ -134,8 +152,14 @@ impl FileInner {
         });
         let mut inner = Self::new(Arc::clone(&self.handle));
         inner.storages = Mutex::new(kept.collect());
+        inner.latest = latest;
         inner.data_version = self.data_version;
         inner
+    }
+
+    /// The chunk map of a dataset, if the last commit has written it.
+    pub(super) fn latest_map(&self, version: &str, path: &str) -> Option<Arc<ChunkMap>> {
+        if self.latest.version == version { self.latest.maps.get(path).cloned() } else { None }
     }
 
     /// The file as it is now, of which nothing is known.

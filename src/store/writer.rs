@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::commit::{Digests, Mappings, Transaction};
 use super::error::Error;
-use super::file::{FileInner, VersionedFile};
+use super::file::{FileInner, LatestMaps, VersionedFile};
 use super::layout;
 use super::open::{io_error, structure_error};
 use super::stage::{Stage, StageOptions};
@@ -143,7 +143,7 @@ impl VersionedFile {
             layout::set_current(&lock, transaction.versions(), version.name())
                 .map_err(inner.library(super::names::VERSIONS))
         })?;
-        self.renew(|_| None);
+        self.renew(|_| None, LatestMaps::default());
         Ok(())
     }
 
@@ -160,11 +160,11 @@ impl VersionedFile {
 
     /// Shows the file as it is after a commit; `chunks`: how many stored chunks it has left at a path, if it has changed
     /// them.
-    pub(super) fn renew(&mut self, chunks: impl Fn(&str) -> Option<u64>) {
+    pub(super) fn renew(&mut self, chunks: impl Fn(&str) -> Option<u64>, latest: LatestMaps) {
         if let Some(writer) = &self.inner.writer {
             writer.commits.fetch_add(1, Ordering::AcqRel);
         }
         let state = self.inner.reader.state_number();
-        self.inner = Arc::new(self.inner.after_commit(state, chunks));
+        self.inner = Arc::new(self.inner.after_commit(state, chunks, latest));
     }
 }

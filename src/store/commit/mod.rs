@@ -30,10 +30,11 @@ use self::reused::Reused;
 pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
-use super::file::FileInner;
+use super::file::{FileInner, LatestMaps};
 use super::layout::{self, StorageSettings};
 use super::names::{FIRST_VERSION, VERSIONS, raw_data_path};
 use super::stage::{Content, NodeKind, Settings, Stage, StageFault};
+use crate::chunk_map::ChunkMap;
 use crate::chunk_map::vds_block::ChunkSources;
 use crate::codec::Pipeline;
 use crate::raw::RawWriter;
@@ -288,6 +289,13 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
             (raw_data_path(path), chunks)
         })
         .collect();
+    let maps = datasets.iter().filter_map(|(path, dataset)| {
+        let NodeKind::Staged(content) = &stage.tree.get(path)?.kind else { return None };
+        let mapped = dataset.chunks.map.iter().map(|&(chunk, raw)| (chunk, Some(raw)));
+        let map = ChunkMap::of(mapped, content.array.grid().iter().product());
+        (!dataset.chunks.map.is_empty()).then(|| (path.clone(), Arc::new(map)))
+    });
+    let maps = maps.collect();
     for (path, node) in &stage.tree {
         match &node.kind {
             NodeKind::Unchanged if node.attributes.is_empty() => report.datasets_unchanged += 1,
@@ -306,6 +314,7 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
         }
     }
     report.datasets.sort_by(|a, b| a.path.cmp(&b.path));
-    stage.file.renew(|raw_data| stored.get(raw_data).copied().flatten());
+    let latest = LatestMaps { version: stage.name.clone(), maps };
+    stage.file.renew(|raw_data| stored.get(raw_data).copied().flatten(), latest);
     Ok(report)
 }
