@@ -13,9 +13,24 @@ const MAX_MATCH: usize = (1 << 8) + (1 << 3);
 
 /// Decodes one stream and gives the number of bytes written.
 pub(super) fn decode(input: &[u8], out: &mut [u8]) -> Result<usize, Fault> {
+    decode_until(input, out, usize::MAX)
+}
+
+/// Decodes the first `count` bytes of one stream. What comes behind them is not looked at.
+pub(super) fn decode_first(input: &[u8], count: usize) -> Result<Vec<u8>, Fault> {
+    let mut out = vec![0; count.saturating_add(MAX_MATCH)];
+    if decode_until(input, &mut out, count)? < count {
+        return Err(Corruption::Truncated.into());
+    }
+    out.truncate(count);
+    Ok(out)
+}
+
+/// Decodes until at least `count` bytes are written, or the stream ends.
+fn decode_until(input: &[u8], out: &mut [u8], count: usize) -> Result<usize, Fault> {
     let mut rest = input;
     let mut filled = 0;
-    while let Some((&control, tail)) = rest.split_first() {
+    while let Some((&control, tail)) = rest.split_first().filter(|_| filled < count) {
         let control = usize::from(control);
         rest = if control < MAX_LITERALS {
             let tail = copy_literals(out, filled, tail, control + 1)?;
@@ -92,6 +107,19 @@ mod tests {
             let far: Vec<u8> = (0..len * 40).map(|i| low_byte(((i % 8191) * 31) >> 3)).collect();
             round_trip(&far);
         }
+    }
+
+    #[test]
+    fn the_first_bytes_are_decoded_without_the_others() {
+        let input: Vec<u8> = (0..5000).map(|i| low_byte((i / 300) * 7 + i % 3)).collect();
+        let mut encoded = Buffer::default();
+        encode(&input, &mut encoded).unwrap();
+        for count in [0, 1, 299, 300, 4999, 5000] {
+            assert_eq!(decode_first(encoded.filled(), count).unwrap(), input[..count]);
+        }
+        assert_eq!(decode_first(encoded.filled(), 5001), Err(Corruption::Truncated.into()));
+        // A stream that breaks off behind them.
+        assert!(decode_first(&encoded.filled()[..encoded.len() - 1], 300).is_ok());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub use layout::ChunkLayout;
 pub use pipeline::Pipeline;
 pub use request::FilterRequest;
 pub use scratch::Scratch;
-pub(crate) use single::{decode_one, encode_one};
+pub(crate) use single::{decode_first_by_lzf, decode_one, encode_one};
 
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,14 @@ pub(crate) fn encode_one(id: u16, params: &[u32], input: &[u8]) -> Result<Vec<u8
     Ok(out.filled().to_vec())
 }
 
+/// The first `count` bytes of what LZF has encoded, which ought to be few: they are made room for.
+///
+/// # Errors
+/// [`CodecError`] of a damaged stream, or one of fewer bytes.
+pub(crate) fn decode_first_by_lzf(input: &[u8], count: usize) -> Result<Vec<u8>, CodecError> {
+    super::lzf::decode_first(input, count).map_err(|fault| fault.in_filter(id::LZF, input.len()))
+}
+
 /// Undoes a filter; `size_hint` is a first guess at how many bytes that gives.
 ///
 /// # Errors

@@ -7,9 +7,12 @@ use rayon::prelude::*;
 use super::super::dataset::Dataset;
 use super::super::digest::Trimmed;
 use super::super::stage::Content;
+use crate::chunk_map::ChunkMap;
 use crate::dims::{ChunkIndex, RawChunk};
-use crate::memory::zeroed;
 use crate::raw::Threads;
+
+/// Bytes that are read before they are compared: what stays in a core's own cache.
+const WINDOW: usize = 512 << 10;
 
 /// Chunks by which it shows whether most are as they were.
 const SAMPLE: usize = 16;
@@ -59,36 +62,46 @@ impl<'c> Unchanged<'c> {
     }
 
     fn compare(&self, chunks: &[StagedChunk<'_>]) -> Vec<Option<RawChunk>> {
+        let Ok(map) = self.base.inner.whole_map() else { return vec![None; chunks.len()] };
+        let chunk_bytes = self.base.inner.storage.raw.chunk_bytes();
+        let compare =
+            |window: &mut Vec<u8>, part: &[StagedChunk<'_>]| self.compare_part(map, part, window);
+        let in_window = (WINDOW / chunk_bytes.max(1)).max(1);
+        if matches!(self.threads, Threads::One) || chunks.len() <= in_window {
+            let mut window = Vec::new();
+            let parts = chunks.chunks(in_window);
+            return parts.flat_map(|part| compare(&mut window, part)).collect();
+        }
+        let parts = chunks.par_chunks(in_window).map_init(Vec::new, compare);
+        let found: Vec<_> = self.threads.install(|| parts.collect());
+        found.into_iter().flatten().collect()
+    }
+
+    /// As [`compare`](Self::compare), all of them at once.
+    fn compare_part(
+        &self,
+        map: &ChunkMap,
+        chunks: &[StagedChunk<'_>],
+        window: &mut Vec<u8>,
+    ) -> Vec<Option<RawChunk>> {
         let array = &self.content.array;
         let in_base = chunks.iter().map(|&(chunk, _)| array.in_base(chunk)).collect::<Vec<_>>();
         let wanted: Vec<ChunkIndex> = in_base.iter().copied().flatten().collect();
         let chunk_bytes = self.base.inner.storage.raw.chunk_bytes();
-        let mut stored = zeroed::<u8>(wanted.len().saturating_mul(chunk_bytes)).unwrap_or_default();
-        let map = self.base.inner.whole_map();
-        let (Ok(map), Ok(())) = (map, self.base.inner.fetch_chunks(&wanted, &mut stored)) else {
+        window.resize(wanted.len().saturating_mul(chunk_bytes), 0);
+        if self.base.inner.fetch_chunks(&wanted, window).is_err() {
             // What cannot be read is no help, and may well be written anew.
             return vec![None; chunks.len()];
-        };
-        let mut stored = stored.chunks_exact(chunk_bytes);
-        let pairs: Vec<_> = chunks
-            .iter()
-            .zip(in_base)
-            .map(|(&chunk, there)| {
-                let there = there?;
-                let stored = stored.next()?;
-                Some((chunk, map.get(there)?, stored))
-            })
-            .collect();
-        let element_size = array.element_size();
-        let compare = |pair: &Option<(StagedChunk<'_>, RawChunk, &[u8])>| {
-            let ((chunk, elements), raw, stored) = (*pair)?;
-            let trimmed = Trimmed::of(chunk, array);
-            let mut runs = trimmed.byte_runs(element_size);
-            runs.all(|run| stored.get(run.clone()) == elements.get(run)).then_some(raw)
-        };
-        match self.threads {
-            Threads::One => pairs.iter().map(compare).collect(),
-            threads => threads.install(|| pairs.par_iter().map(compare).collect()),
         }
+        let mut stored = window.chunks_exact(chunk_bytes);
+        let same = chunks.iter().zip(in_base).map(|(&(chunk, elements), there)| {
+            let there = there?;
+            let stored = stored.next()?;
+            let trimmed = Trimmed::of(chunk, array);
+            let mut runs = trimmed.byte_runs(array.element_size());
+            let is_same = runs.all(|run| stored.get(run.clone()) == elements.get(run));
+            if is_same { map.get(there) } else { None }
+        });
+        same.collect()
     }
 }

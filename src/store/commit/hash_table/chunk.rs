@@ -8,7 +8,7 @@ use super::ROW;
 
 /// Rows and bytes of a chunk ([`HASH_TABLE_CHUNK`](super::HASH_TABLE_CHUNK)).
 pub(super) const ROWS: usize = 4096;
-const BYTES: usize = ROWS * ROW;
+pub(super) const BYTES: usize = ROWS * ROW;
 
 /// The least step from one length to the next. Chunks have lengths in steps of about an eighth, as long as they have zeros
 /// that can be stored in more bytes than need be.

@@ -13,7 +13,9 @@ use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
 use super::super::layout::{self, HASH_TABLE_CHUNK, HASH_TABLE_FILTER};
 use super::super::names::{LARGEST_INDEX, hash_table_path};
+use crate::codec::decode_first_by_lzf;
 use crate::dims::RawChunk;
+use crate::memory::zeroed;
 
 /// Bytes of a row: 32 of the digest, then where the chunk begins and ends along axis 0 of `raw_data`.
 const ROW: usize = 48;
@@ -93,12 +95,22 @@ impl HashTable {
         let memory = || DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) };
         let count = usize::try_from(rows).map_err(|_| memory())?;
         let size = count.checked_mul(ROW).ok_or_else(memory)?;
-        let mut bytes = bytemuck::allocation::try_zeroed_vec::<u8>(size).map_err(|()| memory())?;
-        let datatype = h5d::datatype(lock, &self.dataset)?;
-        let rows = h5s::Hyperslab { start: &[0], stride: None, count: &[rows], block: None };
-        h5d::Reader::new(lock, &self.dataset, datatype)?.read(lock, Some(&rows), &mut bytes)?;
+        let is_usual = is_usual(lock, &self.dataset)?;
+        let in_chunks = if is_usual { self.read_chunks(lock, size)? } else { None };
+        let bytes = match in_chunks {
+            Some(bytes) => bytes,
+            None => {
+                let mut bytes = zeroed::<u8>(size).ok_or_else(memory)?;
+                let datatype = h5d::datatype(lock, &self.dataset)?;
+                let rows =
+                    h5s::Hyperslab { start: &[0], stride: None, count: &[rows], block: None };
+                let reader = h5d::Reader::new(lock, &self.dataset, datatype)?;
+                reader.read(lock, Some(&rows), &mut bytes)?;
+                bytes
+            }
+        };
         self.digests.chunks.reserve(count);
-        if is_usual(lock, &self.dataset)? {
+        if is_usual {
             let full = count / chunk::ROWS * chunk::ROWS * ROW;
             self.digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
         }
@@ -121,6 +133,34 @@ impl HashTable {
             self.digests.chunks.entry(digest).or_insert(RawChunk(raw));
         }
         Ok(())
+    }
+
+    /// The first `size` bytes of the rows of a usual table, chunk by chunk, the last no further than they go: most of a
+    /// small table's chunk is empty. `None` if that is for libhdf5 to read, or to refuse.
+    fn read_chunks(&self, lock: &Lock, size: usize) -> Result<Option<Vec<u8>>, DatasetFault> {
+        let (mut bytes, mut stored) = (Vec::new(), Vec::new());
+        let mut start = 0;
+        while bytes.len() < size {
+            let wanted = (size - bytes.len()).min(chunk::BYTES);
+            let length = h5d::chunk_storage_size(lock, &self.dataset, &[start]).ok();
+            let length = length.and_then(|length| usize::try_from(length).ok());
+            let Some(length) = length.filter(|&length| length <= 2 * chunk::BYTES) else {
+                return Ok(None);
+            };
+            stored.resize(length, 0);
+            let read = h5d::read_chunk(lock, &self.dataset, &[start], &mut stored)?;
+            let rows = match (read.filter_mask, stored.get(..read.size)) {
+                (0, Some(stored)) => decode_first_by_lzf(stored, wanted).ok(),
+                (LEFT_OUT, Some(stored)) => stored.get(..wanted).map(<[u8]>::to_vec),
+                _ => None,
+            };
+            let Some(rows) = rows else { return Ok(None) };
+            let memory = |_| DatasetFault::Memory { bytes: size as u64 };
+            bytes.try_reserve(rows.len()).map_err(memory)?;
+            bytes.extend_from_slice(&rows);
+            start += chunk::ROWS as u64;
+        }
+        Ok(Some(bytes))
     }
 
     /// One past the last raw chunk that has a row.
