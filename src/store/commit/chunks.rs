@@ -228,6 +228,7 @@ impl<'c> ChunkStore<'c> {
                     Some(raw) => {
                         stored.report.chunks_reused += 1;
                         stored.map.push((chunk, raw));
+                        self.meter.count(1);
                     }
                     None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
                 }
