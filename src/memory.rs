@@ -14,6 +14,13 @@ pub(crate) fn zeroed<T: Zeroable + bytemuck::NoUninit + bytemuck::AnyBitPattern>
     Some(values)
 }
 
+/// An empty vector with room for `count` bytes, in huge pages where that is much; `None` where there is not as much.
+pub(crate) fn room(count: usize) -> Option<Vec<u8>> {
+    let mut bytes = zeroed::<u8>(count)?;
+    bytes.clear();
+    Some(bytes)
+}
+
 /// Advises the kernel to give memory that is large and was not touched yet in huge pages.
 pub(crate) fn prefer_huge_pages(memory: &mut [u8]) {
     if memory.len() >= LARGE {

@@ -11,6 +11,7 @@ use std::fmt;
 
 use super::read_at::check_inside_file;
 use super::{Cursor, FieldWidth, OndiskError, ReadAt, Structure, Superblock};
+use crate::memory::prefer_huge_pages;
 
 pub(super) const SIGNATURE: [u8; 4] = *b"GCOL";
 pub(super) const VERSION: u8 = 1;
@@ -58,6 +59,7 @@ impl ObjectRange {
         check_inside_file(file, self.offset, self.len, structure)?;
         let size = size_in_memory(self.len, self.offset)?;
         let mut bytes = vec![0; size];
+        prefer_huge_pages(&mut bytes);
         file.read_exact_at(&mut bytes, self.offset, structure)?;
         Ok(bytes)
     }

@@ -3,6 +3,7 @@
 use super::error::{EntryFault, UnsupportedMapping, VdsBlockError};
 use super::selection::{HYPERSLAB, REGULAR, V1_HEADER};
 use crate::dims::MAX_RANK;
+use crate::memory::room;
 use crate::ondisk::{FieldWidth, Lookup3, lookup3};
 
 /// Encodes mappings, one after the other, as a block of version 0.
@@ -52,9 +53,8 @@ impl ListEncoder {
         let header = 1 + length_size.bytes();
         let expected_len =
             header.saturating_add(mappings.saturating_mul(names.len() + 2 * corners.len()));
-        let mut block = Vec::new();
         // A wrong expectation costs time alone: without room the block grows as mappings come.
-        let _ = block.try_reserve_exact(expected_len.saturating_add(size_of::<u32>()));
+        let mut block = room(expected_len.saturating_add(size_of::<u32>())).unwrap_or_default();
         let count = (mappings as u64).to_le_bytes();
         block.push(0);
         block.extend_from_slice(&count[..length_size.bytes()]);

@@ -15,7 +15,7 @@ use super::super::layout::{self, HASH_TABLE_CHUNK, HASH_TABLE_FILTER};
 use super::super::names::{LARGEST_INDEX, hash_table_path};
 use crate::codec::decode_first_by_lzf;
 use crate::dims::RawChunk;
-use crate::memory::zeroed;
+use crate::memory::{room, zeroed};
 
 /// Bytes of a row: 32 of the digest, then where the chunk begins and ends along axis 0 of `raw_data`.
 const ROW: usize = 48;
@@ -118,11 +118,10 @@ impl HashTable {
             let (digest, range) = bytes.split_at(32);
             let start: [u8; 8] = range[..8].try_into().unwrap_or_default();
             // Rows go by where they say their chunk begins: their order is nobody's.
-            let raw = u64::try_from(i64::from_le_bytes(start))
-                .ok()
-                .filter(|start| start.is_multiple_of(self.edge))
-                .map(|start| start / self.edge)
-                .filter(|&raw| raw < raw_chunks);
+            let raw = u64::try_from(i64::from_le_bytes(start)).ok().and_then(|start| {
+                let raw = start.checked_div(self.edge)?;
+                (raw < raw_chunks && raw * self.edge == start).then_some(raw)
+            });
             let Some(raw) = raw else {
                 let fault = HashTableFault::Row { row: row as u64 };
                 return Err(DatasetFault::HashTable { path: self.path.clone(), fault });
@@ -138,7 +137,9 @@ impl HashTable {
     /// The first `size` bytes of the rows of a usual table, chunk by chunk, the last no further than they go: most of a
     /// small table's chunk is empty. `None` if that is for libhdf5 to read, or to refuse.
     fn read_chunks(&self, lock: &Lock, size: usize) -> Result<Option<Vec<u8>>, DatasetFault> {
-        let (mut bytes, mut stored) = (Vec::new(), Vec::new());
+        // Fewer bytes than the extent has, which libhdf5 has checked against nothing: not touched before they are read.
+        let mut bytes = room(size).ok_or(DatasetFault::Memory { bytes: size as u64 })?;
+        let mut stored = Vec::new();
         let mut start = 0;
         while bytes.len() < size {
             let wanted = (size - bytes.len()).min(chunk::BYTES);
@@ -155,8 +156,6 @@ impl HashTable {
                 _ => None,
             };
             let Some(rows) = rows else { return Ok(None) };
-            let memory = |_| DatasetFault::Memory { bytes: size as u64 };
-            bytes.try_reserve(rows.len()).map_err(memory)?;
             bytes.extend_from_slice(&rows);
             start += chunk::ROWS as u64;
         }
@@ -284,7 +283,8 @@ impl Digests {
             self.listed_later.insert(raw);
         } else if raw.0 == self.listed {
             self.listed += 1;
-            while self.listed_later.remove(&RawChunk(self.listed)) {
+            while !self.listed_later.is_empty() && self.listed_later.remove(&RawChunk(self.listed))
+            {
                 self.listed += 1;
             }
         }
