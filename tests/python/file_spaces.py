@@ -14,8 +14,9 @@ from typing import Any
 
 import h5py
 import numpy as np
-from alter import agrees
 from versioned_hdf5 import VersionedHDF5File
+
+from alter import agrees
 
 #: What h5py makes a file of each kind with, and HDF5's number of its strategy.
 KINDS: dict[str, tuple[dict[str, Any], int]] = {
