@@ -1,14 +1,14 @@
-"""Runs a program that writes to a file, and stops it for a while once it has begun, so that it is slow on every machine.
+"""Runs a program that writes to a file, and stops it for a while once it has begun: it is slow on any machine.
 
     slow_writer.py terminal|pipe FILE COMMAND...
 
 The program's standard error is a terminal or a pipe. Prints what the program wrote to it, and ends with its exit code.
 """
 
-import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 from listening import Listened
 
@@ -20,11 +20,12 @@ PAUSE = 1.0
 
 
 def main() -> int:
-    kind, path, *command = sys.argv[1:]
-    before = os.path.getsize(path)
+    kind, name, *command = sys.argv[1:]
+    path = Path(name)
+    before = path.stat().st_size
     listened = Listened(kind, command)
     program = listened.program
-    while program.poll() is None and os.path.getsize(path) < before + BEGUN:
+    while program.poll() is None and path.stat().st_size < before + BEGUN:
         time.sleep(0.001)
     program.send_signal(signal.SIGSTOP)
     time.sleep(PAUSE)
