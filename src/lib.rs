@@ -1,7 +1,7 @@
 //! h5strata: versioned arrays in HDF5 files, fast and safe.
 //!
 //! Reads the files of the Python package versioned-hdf5: any version, any selection, straight from
-//! the stored chunks; makes new versions, and new files.
+//! the stored chunks; tells what differs between versions; makes new versions, and new files.
 //!
 //! ```no_run
 //! use h5strata::{Selection, VersionedFile};

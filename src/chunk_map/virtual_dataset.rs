@@ -14,7 +14,6 @@ use crate::ondisk::{
     Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, Superblock,
     locate,
 };
-use crate::plan::ReadPlan;
 
 /// The name of a source file that means the file of the virtual dataset (`H5Pset_virtual`).
 const SAME_FILE: &str = ".";
@@ -141,6 +140,22 @@ impl VirtualDataset {
         }
     }
 
+    /// Whether another version of the dataset has the same list, byte by byte. `false` as well where the bytes cannot
+    /// be looked at.
+    pub(crate) fn has_same_list(
+        &self,
+        other: &Self,
+        file: Option<&dyn ReadAt>,
+    ) -> Result<bool, MapError> {
+        match (&self.list, &other.list, file) {
+            (List::Empty, List::Empty, _) => Ok(true),
+            (List::Block { block: one, .. }, List::Block { block: other, .. }, Some(file)) => {
+                Ok(one.has_same_bytes(other, file)?)
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Decodes every mapping, each of which must name `source`.
     pub(crate) fn map(
         &self,
@@ -177,28 +192,27 @@ impl VirtualDataset {
         }
     }
 
-    /// Looks up just the chunks of a small plan, each by itself. `None` if that does not pay or the list
+    /// Looks up just a few chunks, `count` of them, each by itself. `None` if that does not pay or the list
     /// does not allow it: then [`map`](Self::map) decodes everything.
-    pub(crate) fn map_of_plan(
+    pub(crate) fn map_of_chunks(
         &self,
         file: &dyn ReadAt,
         geometry: &Geometry,
         source: &str,
-        plan: &ReadPlan<'_>,
+        count: u64,
+        chunks: impl Iterator<Item = ChunkIndex>,
     ) -> Result<Option<ChunkMap>, MapError> {
         let List::Block { table: Some(table), .. } = &self.list else { return Ok(None) };
-        let before = self.lookups.fetch_add(plan.len(), Ordering::Relaxed);
-        let lookups = before.saturating_add(plan.len());
+        let before = self.lookups.fetch_add(count, Ordering::Relaxed);
+        let lookups = before.saturating_add(count);
         if lookups.saturating_mul(LOOKUP_SHARE) > table.mapping_count() {
             return Ok(None);
         }
-        let mut builder = Builder::new(geometry, plan.len())?;
+        let mut builder = Builder::new(geometry, count)?;
         let mut table = table.lookup(file);
-        let mut transfers = plan.transfers();
-        while let Some(transfer) = transfers.advance() {
-            let ChunkIndex(chunk) = transfer.chunk();
-            let start = geometry.start_of(transfer.chunk());
-            let Some(found) = table.find(&start, chunk)? else { return Ok(None) };
+        for chunk in chunks {
+            let start = geometry.start_of(chunk);
+            let Some(found) = table.find(&start, chunk.0)? else { return Ok(None) };
             check_source(&start, (found.source_file, found.source_dataset), source)?;
             builder.add(found.source_start, found.virtual_start, found.extent)?;
         }

@@ -63,6 +63,34 @@ impl ObjectRange {
         file.read_exact_at(&mut bytes, self.offset, structure)?;
         Ok(bytes)
     }
+
+    /// Whether two objects hold the same bytes. Read are those up to the first part that differs, in small parts.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn has_same_bytes(&self, other: &Self, file: &dyn ReadAt) -> Result<bool, OndiskError> {
+        /// Bytes that are compared at once.
+        const PART: usize = 64 << 10;
+        if self.len != other.len || self.offset == other.offset {
+            return Ok(self == other);
+        }
+        let structure = Structure::HeapObject;
+        for object in [self, other] {
+            check_inside_file(file, object.offset, object.len, structure)?;
+        }
+        let part = usize::try_from(self.len).unwrap_or(PART).min(PART);
+        let (mut one, mut two) = (vec![0; part], vec![0; part]);
+        for done in (0..self.len).step_by(PART) {
+            let count = usize::try_from(self.len - done).unwrap_or(PART).min(PART);
+            let (one, two) = (&mut one[..count], &mut two[..count]);
+            file.read_exact_at(one, self.offset + done, structure)?;
+            file.read_exact_at(two, other.offset + done, structure)?;
+            if one != two {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// One collection in memory with a table of its objects, for looking up many of them.

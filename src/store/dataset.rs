@@ -10,6 +10,7 @@ use super::storage::{Fill, Storage};
 use super::version::VersionInner;
 use crate::chunk_map::{ChunkMap, Geometry, MapError, VirtualDataset};
 use crate::codec::Filter;
+use crate::dims::ChunkIndex;
 use crate::dtype::Dtype;
 use crate::plan::ReadPlan;
 
@@ -154,31 +155,57 @@ impl DatasetInner {
         if let Some(map) = self.map.get() {
             return Ok(map);
         }
+        let map = self.decode_map()?;
+        Ok(self.map.get_or_init(|| Arc::new(map)))
+    }
+
+    /// The chunk map for one look at it: the dataset does not keep it if it has to be decoded.
+    pub(super) fn map_once(&self) -> Result<Arc<ChunkMap>, DatasetFault> {
+        match self.map.get() {
+            Some(map) => Ok(Arc::clone(map)),
+            None => self.decode_map().map(Arc::new),
+        }
+    }
+
+    fn decode_map(&self) -> Result<ChunkMap, DatasetFault> {
         let bytes = self.version.file.read_at().map(|(bytes, _)| bytes);
         let decode = || self.list.map(bytes, &self.geometry, &self.storage.path);
-        let map =
-            match self.version.file.read_whole(decode) {
-                // Valid, and of a kind that only libhdf5 can tell about.
-                Err(error) if error.is_unsupported() => {
-                    let session = self.version.file.session()?;
-                    VirtualDataset::open_by_library(&*self.version.group(&session)?, &self.path)?
-                        .map(bytes, &self.geometry, &self.storage.path)?
-                }
-                outcome => outcome?,
-            };
-        Ok(self.map.get_or_init(|| Arc::new(map)))
+        match self.version.file.read_whole(decode) {
+            // Valid, and of a kind that only libhdf5 can tell about.
+            Err(error) if error.is_unsupported() => {
+                let session = self.version.file.session()?;
+                let group = self.version.group(&session)?;
+                let list = VirtualDataset::open_by_library(&group, &self.path)?;
+                Ok(list.map(bytes, &self.geometry, &self.storage.path)?)
+            }
+            outcome => Ok(outcome?),
+        }
     }
 
     /// A map that knows at least the chunks of a plan: for a small one just these.
     pub(super) fn map_of(&self, plan: &ReadPlan<'_>) -> Result<MapOf<'_>, DatasetFault> {
-        if let (None, Some((bytes, _))) = (self.map.get(), self.version.file.read_at()) {
-            let find = || self.list.map_of_plan(bytes, &self.geometry, &self.storage.path, plan);
-            let found = self.version.file.read_whole(find)?;
-            if let Some(map) = found {
-                return Ok(MapOf::Plan(map));
-            }
+        let few = self.map_of_few(plan.len(), || {
+            let mut transfers = plan.transfers();
+            std::iter::from_fn(move || Some(transfers.advance()?.chunk()))
+        })?;
+        match few {
+            Some(map) => Ok(MapOf::Plan(map)),
+            None => self.whole_map().map(MapOf::Whole),
         }
-        self.whole_map().map(MapOf::Whole)
+    }
+
+    /// A map of `count` chunks alone, looked up one by one; `None` where the whole map costs no more, or is there.
+    pub(super) fn map_of_few<C: Iterator<Item = ChunkIndex>>(
+        &self,
+        count: u64,
+        chunks: impl Fn() -> C,
+    ) -> Result<Option<ChunkMap>, DatasetFault> {
+        let (None, Some((bytes, _))) = (self.map.get(), self.version.file.read_at()) else {
+            return Ok(None);
+        };
+        let find =
+            || self.list.map_of_chunks(bytes, &self.geometry, &self.storage.path, count, chunks());
+        Ok(self.version.file.read_whole(find)?)
     }
 }
 

@@ -182,6 +182,14 @@ pub enum Error {
         /// The version.
         version: String,
     },
+    /// Versions are compared that are of two files, or of one that was opened twice.
+    #[error("{}: not compared with a version of {}: only versions of one open file can be", .file.display(), .other.display())]
+    OtherFile {
+        /// The file.
+        file: PathBuf,
+        /// The file of the other version.
+        other: PathBuf,
+    },
     /// The history does not go back that far.
     #[error("{}: {back} versions back from the current one is before the first: it has {ancestors} ancestors",
         .file.display())]

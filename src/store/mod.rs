@@ -5,6 +5,7 @@ mod chunks;
 mod commit;
 mod dataset;
 mod describe;
+mod diff;
 mod digest;
 mod element;
 mod error;
@@ -34,6 +35,10 @@ pub use commit::{CommitReport, DatasetReport};
 pub use dataset::Dataset;
 pub use describe::UnsupportedType;
 pub(crate) use describe::{description, dtype as describe_dtype};
+pub use diff::{
+    AttributeDiff, Blame, BlamedChunk, Change, ChangedChunk, ChangedRegion, DatasetDiff, EntryDiff,
+    GroupDiff, ValueDiff, VersionDiff,
+};
 pub(crate) use digest::Trimmed;
 pub use element::Element;
 pub use error::{

@@ -176,7 +176,7 @@ impl Version {
     }
 
     /// What the object at a path is; `None` if there is none.
-    fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
+    pub(super) fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
         let session = self.inner.file.session().map_err(self.library(path))?;
         let lock = session.lock();
         let group = self.inner.group(&session).map_err(self.library(path))?;
@@ -252,6 +252,6 @@ fn is_below_dataset(lock: &Lock, group: &Group, path: &str) -> bool {
 }
 
 /// A path without the slashes that users put around it.
-fn trim(path: &str) -> &str {
+pub(super) fn trim(path: &str) -> &str {
     path.trim_matches('/')
 }

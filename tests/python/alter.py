@@ -6,6 +6,7 @@ alter.py junk FILE DATASET CHUNKS ROWS VALUE
                                         what a stopped writer leaves: stored chunks of 77, rows beyond
                                         largest_index that say these chunks hold nothing but VALUE
 alter.py uncommitted FILE VERSION       and a version whose writer stopped before its end
+alter.py parent FILE VERSION PARENT     the version says another parent
 alter.py listing FILE                   JSON: every object with its attributes, values, mappings and stored
                                         chunks, but for where in the file they are
 alter.py agrees FILE                    fails unless each row of each hash table is that of its chunk, each chunk
@@ -51,6 +52,10 @@ def digest(values: np.ndarray[Any, Any]) -> bytes:
 
 def set_version(file: h5py.File, number: str) -> None:
     file[ROOT]["versions"].attrs["data_version"] = np.int64(number)
+
+
+def set_parent(file: h5py.File, version: str, parent: str) -> None:
+    file[ROOT]["versions"][version].attrs["prev_version"] = parent
 
 
 def reverse(file: h5py.File, path: str) -> None:
@@ -163,6 +168,7 @@ def agrees(file: h5py.File) -> None:
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "version": set_version,
+    "parent": set_parent,
     "reverse": reverse,
     "junk": junk,
     "uncommitted": uncommitted,

@@ -154,6 +154,14 @@ pub(crate) fn alter(
     run(script("alter.py")?.arg(command).arg(file).args(arguments))
 }
 
+/// What `tests/python/diffs.py` says of a file, in JSON.
+///
+/// # Errors
+/// [`SupportError::NoPython`], [`SupportError::CommandFailed`].
+pub(crate) fn get_diffs(file: &Path) -> Result<String, SupportError> {
+    run(script("diffs.py")?.arg(file))
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     run(script("make_files.py")?.arg(test_files()).args(files))
