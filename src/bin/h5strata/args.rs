@@ -1,11 +1,13 @@
 //! What can be written on the command line.
 
+mod comparing;
 mod writing;
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::comparing::{Blame, Diff};
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
 };
@@ -72,6 +74,8 @@ pub(crate) enum Command {
     Info(Info),
     Read(Read),
     Digest(Digest),
+    Diff(Diff),
+    Blame(Blame),
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),

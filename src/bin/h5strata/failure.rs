@@ -11,6 +11,9 @@ use h5strata::store::{DataVersionReason, Error};
 use crate::ops::OpsError;
 use crate::output::visible;
 
+/// Exit code of a command that has found a difference.
+const DIFFERENCE: u8 = 1;
+
 /// Exit code of a command that could not do all it was asked for.
 const ERROR: u8 = 2;
 
@@ -100,6 +103,7 @@ impl From<io::Error> for Failure {
 #[derive(Debug, Default)]
 pub(crate) struct Reporter {
     failed: bool,
+    different: bool,
 }
 
 impl Reporter {
@@ -111,6 +115,11 @@ impl Reporter {
             Some(advice) => say(style, "error", &format_args!("{failure}: {advice}")),
             None => say(style, "error", failure),
         }
+    }
+
+    /// A difference that the exit code will tell of.
+    pub(crate) fn difference(&mut self) {
+        self.different = true;
     }
 
     /// Something the user must know to trust the result.
@@ -125,7 +134,11 @@ impl Reporter {
             Ok(()) | Err(Failure::ClosedPipe) => {}
             Err(failure) => self.error(&failure),
         }
-        if self.failed { ExitCode::from(ERROR) } else { ExitCode::SUCCESS }
+        match self {
+            Self { failed: true, .. } => ExitCode::from(ERROR),
+            Self { different: true, .. } => ExitCode::from(DIFFERENCE),
+            Self { .. } => ExitCode::SUCCESS,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `h5strata`: lists, reads and commits versioned arrays in HDF5 files.
+//! `h5strata`: lists, reads, compares and commits versioned arrays in HDF5 files.
 
 mod args;
 mod commands;
@@ -25,6 +25,8 @@ fn main() -> ExitCode {
         Command::Info(args) => commands::info::run(args, &cli.global, &mut reporter),
         Command::Read(args) => commands::read::run(args, &cli.global, &mut reporter),
         Command::Digest(args) => commands::digest::run(args, &cli.global, &mut reporter),
+        Command::Diff(args) => commands::diff::run(args, &cli.global, &mut reporter),
+        Command::Blame(args) => commands::blame::run(args, &cli.global, &mut reporter),
         Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
         Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
         Command::Export(args) => commands::export::run(args, &cli.global, &mut reporter),

@@ -1,7 +1,9 @@
 //! One file a command, and what several of them list.
 
+pub(crate) mod blame;
 pub(crate) mod commit;
 mod dataset_row;
+pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod export;
 pub(crate) mod info;

@@ -47,6 +47,12 @@ pub(crate) fn tuple(axes: &[u64]) -> String {
     format!("({}{})", texts.join(", "), if axes.len() == 1 { "," } else { "" })
 }
 
+/// A box of elements as a selection of it is written.
+pub(crate) fn block(start: &[u64], stop: &[u64]) -> String {
+    let axes = start.iter().zip(stop).map(|(start, stop)| format!("{start}:{stop}"));
+    format!("[{}]", axes.collect::<Vec<_>>().join(", "))
+}
+
 /// A time as listings show it: UTC, as precise as it was stored.
 pub(crate) fn time(time: &chrono::DateTime<chrono::Utc>) -> String {
     time.to_rfc3339_opts(chrono::SecondsFormat::AutoSi, true)
