@@ -1,11 +1,12 @@
 """What versioned-hdf5's get_diff says of a file, as answers for the tests of comparing versions.
 
-diffs.py FILE   JSON: [version 1, version 2, dataset, changes] of each version with the one before it in time and with its
-                parent, for each dataset that both have; a change is [start, stop, digest in version 1, digest in version 2],
-                with null where the version has nothing stored there
+diffs.py FILE   JSON: [version 1, version 2, dataset, changes] of each version with its parent and with the one before it
+                in time, for each dataset that both have; a change is [start, stop, digest in version 1, digest in
+                version 2], with null where the version has nothing stored there
 """
 
 import hashlib
+import itertools
 import json
 import sys
 from typing import Any
@@ -52,7 +53,7 @@ def main() -> None:
         versions = opened["_version_data/versions"]
         names = [name for name in versions if name != "__first_version__"]
         names.sort(key=lambda name: versions[name].attrs["timestamp"])
-        pairs = set(zip(names, names[1:], strict=False))
+        pairs = set(itertools.pairwise(names))
         pairs |= {(versions[name].attrs["prev_version"], name) for name in names}
         file = VersionedHDF5File(opened)
         answers = []
