@@ -1,7 +1,7 @@
 """What versioned-hdf5's get_diff says of a file, as answers for the tests of comparing versions.
 
-diffs.py FILE   JSON: [version 1, version 2, dataset, changes] of each version with its parent and with the one before it
-                in time, for each dataset that both have; a change is [start, stop, digest in version 1, digest in
+diffs.py FILE   JSON: [version 1, version 2, dataset, changes] of each version with its parent and with the one before
+                it in time, for each dataset that both have; a change is [start, stop, digest in version 1, digest in
                 version 2], with null where the version has nothing stored there
 """
 
