@@ -19,6 +19,7 @@ mod heap;
 mod support;
 
 use heap::CountingHeap;
+use support::cost::cost;
 use support::values::{Numbers, Values};
 use support::{Outcome, made};
 
@@ -37,19 +38,6 @@ fn warm(name: &str, path: &str) -> Result<(VersionedFile, Dataset), Box<dyn std:
     dataset.chunk_map()?;
     dataset.stored_chunks()?;
     Ok((file, dataset))
-}
-
-/// What `read` adds to the counts.
-fn cost<T>(file: &VersionedFile, read: impl FnOnce() -> T) -> (T, IoCounts) {
-    let before = file.io_counts();
-    let outcome = read();
-    let after = file.io_counts();
-    let counts = IoCounts {
-        preads: after.preads - before.preads,
-        bytes: after.bytes - before.bytes,
-        library_reads: after.library_reads - before.library_reads,
-    };
-    (outcome, counts)
 }
 
 fn cost_of(file: &VersionedFile, dataset: &Dataset, text: &str) -> IoCounts {

@@ -3,11 +3,11 @@
 use std::fs::OpenOptions as OsOptions;
 use std::os::unix::fs::FileExt as _;
 
-use h5strata::raw::IoCounts;
 use h5strata::{OpenOptions, Selection, VersionedFile};
 use ndarray::{Array2, s};
 
 use crate::support::Outcome;
+use crate::support::cost::cost;
 use crate::{Scratch, coordinates, diff};
 
 /// Chunks of the dataset "x", each of [`CHUNK`] bytes.
@@ -33,19 +33,6 @@ fn written(gzip: bool) -> Result<(Scratch, VersionedFile), Box<dyn std::error::E
     drop(file);
     let file = OpenOptions::new().threads(1).open(&scratch.path)?;
     Ok((scratch, file))
-}
-
-/// What `look` adds to the counts.
-fn cost<T>(file: &VersionedFile, look: impl FnOnce() -> T) -> (T, IoCounts) {
-    let before = file.io_counts();
-    let outcome = look();
-    let after = file.io_counts();
-    let counts = IoCounts {
-        preads: after.preads - before.preads,
-        bytes: after.bytes - before.bytes,
-        library_reads: after.library_reads - before.library_reads,
-    };
-    (outcome, counts)
 }
 
 #[test]

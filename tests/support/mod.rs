@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "compiled into every test binary, and each of them uses a part")]
 
 pub(crate) mod answers;
+pub(crate) mod cost;
 pub(crate) mod made;
 pub(crate) mod shared;
 pub(crate) mod values;

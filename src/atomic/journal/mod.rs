@@ -30,9 +30,9 @@
 //! * A header of any version has 512 bytes, and its digest and version stand where they do here.
 //!
 //! A journal is *complete* if all of them fit: the digest of the header, that of the index that the header tells of, and the
-//! checksum of each page that the index tells of. Any other is incomplete: either its commit had not begun to change the file, or it was damaged
-//! later. To *apply* it is to write the pages to the file, and then to cut the file at `new_end` where that is less
-//! than `old_end`.
+//! checksum of each page that the index tells of. Any other is incomplete: either its commit had not begun to change the file,
+//! or it was damaged later. To *apply* it is to write the pages to the file, and then to cut the file at `new_end` where that
+//! is less than `old_end`.
 
 mod header;
 mod index;
@@ -65,7 +65,7 @@ pub(super) type Digest = [u8; 32];
 /// An XXH3 of 128 bits.
 pub(super) type Checksum = [u8; 16];
 
-/// By which a page shows that was not written, or not wholly.
+/// By which a page shows that it was not written, or not wholly.
 pub(super) fn checksum(page: &[u8]) -> Checksum {
     xxh3_128(page).to_le_bytes()
 }

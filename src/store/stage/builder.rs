@@ -17,6 +17,7 @@ use crate::chunking;
 use crate::codec::{ChunkLayout, Filter, FilterRequest, Pipeline};
 use crate::dims::Dims;
 use crate::dtype::{Charset, Dtype};
+use crate::memory::prefer_huge_pages;
 use crate::staged::{Base, MemoryBase, StagedError};
 
 /// The filters that a dataset is to have.
@@ -321,7 +322,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
     }
 }
 
-/// Bytes from which on huge pages and other threads are worth their cost.
+/// Bytes from which on other threads are worth their cost.
 const LARGE: usize = 4 << 20;
 
 /// Bytes that one thread copies at a time.
@@ -333,8 +334,7 @@ fn copy(bytes: &[u8]) -> Vec<u8> {
         return bytes.to_vec();
     }
     let mut copy = vec![0; bytes.len()];
-    // Advice only: without it the copy has small pages and costs more page faults.
-    drop(h5strata_ffi::os::advise_huge_pages(&mut copy));
+    prefer_huge_pages(&mut copy);
     copy.par_chunks_mut(PART)
         .zip(bytes.par_chunks(PART))
         .for_each(|(copy, part)| copy.copy_from_slice(part));

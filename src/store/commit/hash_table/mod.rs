@@ -137,7 +137,7 @@ impl HashTable {
     /// The first `size` bytes of the rows of a usual table, chunk by chunk, the last no further than they go: most of a
     /// small table's chunk is empty. `None` if that is for libhdf5 to read, or to refuse.
     fn read_chunks(&self, lock: &Lock, size: usize) -> Result<Option<Vec<u8>>, DatasetFault> {
-        // Fewer bytes than the extent has, which libhdf5 has checked against nothing: not touched before they are read.
+        // The extent that bounds them is whatever the file says; memory that no row comes for is never touched.
         let mut bytes = room(size).ok_or(DatasetFault::Memory { bytes: size as u64 })?;
         let mut stored = Vec::new();
         let mut start = 0;
