@@ -16,8 +16,14 @@ pub(crate) fn zeroed<T: Zeroable + bytemuck::NoUninit + bytemuck::AnyBitPattern>
 
 /// An empty vector with room for `count` bytes, in huge pages where that is much; `None` where there is not as much.
 pub(crate) fn room(count: usize) -> Option<Vec<u8>> {
-    let mut bytes = zeroed::<u8>(count)?;
-    bytes.clear();
+    let mut bytes = Vec::new();
+    if count < LARGE {
+        bytes.try_reserve_exact(count).ok()?;
+    } else {
+        // The kernel's pages are zeros already.
+        bytes = zeroed::<u8>(count)?;
+        bytes.clear();
+    }
     Some(bytes)
 }
 

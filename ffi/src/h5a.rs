@@ -15,7 +15,7 @@ use hdf5_sys::h5a::{
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 pub use self::copy::copy;
-pub use self::write::{delete, write, write_variable_strings};
+pub use self::write::{delete, rewrite, write, write_variable_strings};
 
 use crate::error::{Error, check, check_truth};
 use crate::id::{Attribute, Container, Dataspace, Datatype, Id, Object};

@@ -60,8 +60,10 @@ pub(crate) unsafe fn taken(
     text
 }
 
-/// Calls a function of the usual shape "name into a buffer, length returned", once for the length
-/// and once for the bytes.
+/// Bytes of names that take one call.
+const SHORT: usize = 64;
+
+/// Calls a function of the usual shape "name into a buffer, length returned", and again where the name is long.
 ///
 /// `fill` gets a pointer and a size in bytes, the ending zero byte included.
 ///
@@ -73,13 +75,17 @@ pub(crate) fn sized(
     what: &'static str,
     mut fill: impl FnMut(*mut c_char, size_t) -> ssize_t,
 ) -> Result<String, Error> {
-    let length = usize::try_from(fill(std::ptr::null_mut(), 0)).map_err(|_| failure(lock, call))?;
-    let mut bytes = Vec::new();
-    let size = length.saturating_add(1);
-    bytes.try_reserve_exact(size).map_err(|_| Error::Memory { what, bytes: size })?;
-    bytes.resize(size, 0);
-    if fill(bytes.as_mut_ptr().cast(), size) < 0 {
-        return Err(failure(lock, call));
+    let mut bytes = vec![0; SHORT];
+    let length = usize::try_from(fill(bytes.as_mut_ptr().cast(), SHORT));
+    let length = length.map_err(|_| failure(lock, call))?;
+    if length >= SHORT {
+        let size = length.saturating_add(1);
+        bytes.clear();
+        bytes.try_reserve_exact(size).map_err(|_| Error::Memory { what, bytes: size })?;
+        bytes.resize(size, 0);
+        if fill(bytes.as_mut_ptr().cast(), size) < 0 {
+            return Err(failure(lock, call));
+        }
     }
     bytes.truncate(bytes.iter().position(|byte| *byte == 0).unwrap_or(length));
     utf8(what, bytes)

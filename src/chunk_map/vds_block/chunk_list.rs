@@ -1,6 +1,6 @@
 //! The list of mappings of a version's dataset, from the stored chunk behind each of its chunks.
 
-use super::encode::ListEncoder;
+use super::encode::{ListEncoder, selection_bytes};
 use super::error::{EntryFault, VdsBlockError};
 use crate::dims::{ChunkIndex, Dims, RawChunk, chunk_grid, element_count, unravel};
 use crate::ondisk::{FieldWidth, lookup3};
@@ -65,6 +65,14 @@ pub fn encode_list(
             .map_err(|fault| VdsBlockError::Entry { entry, fault })?;
     }
     encoder.finish()
+}
+
+/// Bytes of the list of so many mappings, as long as nothing is beyond 32 bits; 0 without any.
+pub(crate) fn list_bytes(sources: ChunkSources<'_>, mappings: usize, length_size: FieldWidth) -> u64 {
+    let names = SAME_FILE.len() + sources.raw_data.len() + 2;
+    let mapping = names + 2 * selection_bytes(sources.shape.len());
+    let list = 1 + length_size.bytes() + mappings.saturating_mul(mapping) + size_of::<u32>();
+    if mappings == 0 { 0 } else { list as u64 }
 }
 
 /// Checks that a list that was read from a file ends in its checksum, whatever version and mappings it is of.

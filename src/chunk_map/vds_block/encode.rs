@@ -6,6 +6,11 @@ use crate::dims::MAX_RANK;
 use crate::memory::room;
 use crate::ondisk::{FieldWidth, Lookup3, lookup3};
 
+/// Bytes of a selection of version 1, which is one block.
+pub(super) fn selection_bytes(rank: usize) -> usize {
+    V1_HEADER + 8 * rank
+}
+
 /// Encodes mappings, one after the other, as a block of version 0.
 ///
 /// Selections are of version 1, and of version 2 where the last element is beyond 32 bits, as libhdf5 chooses them with
@@ -42,11 +47,11 @@ impl ListEncoder {
             Ok(word @ 1..) if rank <= MAX_RANK => word,
             _ => return Err(UnsupportedMapping::Rank.into()),
         };
-        let mut corners = Vec::with_capacity(V1_HEADER + 8 * rank);
+        let mut corners = Vec::with_capacity(selection_bytes(rank));
         for word in [HYPERSLAB, 1, 0, 8 + 8 * rank_word, rank_word, 1] {
             corners.extend(word.to_le_bytes());
         }
-        corners.resize(V1_HEADER + 8 * rank, 0);
+        corners.resize(selection_bytes(rank), 0);
 
         let mut names = Vec::new();
         encode_names(&mut names, source_file, source_dataset)?;

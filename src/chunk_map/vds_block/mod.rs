@@ -24,6 +24,7 @@ mod selection;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use chunk_list::list_bytes;
 pub use chunk_list::{ChunkSources, check_list, encode_list};
 pub use decode::{Mapping, decode_mappings, mapping_count};
 pub use entry_table::{EntryTable, Lookup};

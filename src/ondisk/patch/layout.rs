@@ -1,8 +1,11 @@
-//! The place of a heap id in the layout message of a virtual dataset (specification IV.A.2.i, "Virtual").
+//! The layout message of a virtual dataset (specification IV.A.2.i, "Virtual").
 //!
 //! ```text
 //! layout message: version 4, 5 | class 3 | address of the collection O | index of the object u32
 //! ```
+//!
+//! A dataset that is to become virtual may be one of chunks, still without any: libhdf5 makes it in a third of the time,
+//! and its message is longer, so that the other fits in.
 
 use super::super::message::decode_layout;
 use super::super::object_header::{Block, LAYOUT, Message, Search, search};
@@ -11,17 +14,22 @@ use super::super::{
     GlobalHeapId, Layout, OndiskError, ReadAt, Structure, Superblock, WriteAt, lookup3,
 };
 
-/// Bytes of version and class.
-const ID_AT: usize = 2;
+/// The class of virtual layouts, and the first version of the message that has it.
+const VIRTUAL: u8 = 3;
+const FIRST_VIRTUAL: u8 = 4;
 
-/// The heap id of a virtual dataset's mappings, where it can be written.
+/// The layout message of a dataset that is virtual or becomes so.
 #[derive(Debug)]
 pub(super) struct LayoutSlot {
-    /// Absolute address of the id.
+    /// Absolute address of the message's body.
     address: u64,
+    /// Bytes of the body behind the id that meant something else.
+    stale: usize,
+    /// Version of the message.
+    version: u8,
     /// The id that is there; `None` without mappings.
     mappings: Option<GlobalHeapId>,
-    /// In version 2 of object headers: the block that the id stands in.
+    /// In version 2 of object headers: the block that the message stands in.
     block: Option<ChecksummedBlock>,
 }
 
@@ -29,8 +37,8 @@ pub(super) struct LayoutSlot {
 struct ChecksummedBlock {
     /// Without its checksum.
     bytes: Vec<u8>,
-    /// Where the id stands in it.
-    id_at: usize,
+    /// Where the body of the message stands in it.
+    body_at: usize,
 }
 
 impl LayoutSlot {
@@ -58,7 +66,7 @@ impl LayoutSlot {
             None => Ok(slot),
             Some(id) => Err(OndiskError::Invalid {
                 structure: Structure::Layout,
-                address: slot.address - ID_AT as u64,
+                address: slot.address,
                 field: "address of mappings to be written",
                 value: id.collection,
             }),
@@ -70,12 +78,12 @@ impl LayoutSlot {
         self.mappings
     }
 
-    /// Absolute address of the id.
+    /// Absolute address of the message.
     pub(super) fn address(&self) -> u64 {
         self.address
     }
 
-    /// Writes the id, and the checksum of the block if it has one.
+    /// Makes the layout a virtual one with this id, and writes the checksum of the block if it has one.
     pub(super) fn fill(
         self,
         file: &mut dyn WriteAt,
@@ -83,14 +91,16 @@ impl LayoutSlot {
         id: GlobalHeapId,
     ) -> Result<(), OndiskError> {
         let offset_size = superblock.offset_size.bytes();
-        let mut bytes = id.collection.to_le_bytes()[..offset_size].to_vec();
+        let mut bytes = vec![self.version, VIRTUAL];
+        bytes.extend_from_slice(&id.collection.to_le_bytes()[..offset_size]);
         bytes.extend(id.index.to_le_bytes());
-        if let Some(ChecksummedBlock { bytes: mut block, id_at }) = self.block {
-            if let Some(place) = block.get_mut(id_at..id_at + bytes.len()) {
+        bytes.resize(bytes.len() + self.stale, 0);
+        if let Some(ChecksummedBlock { bytes: mut block, body_at }) = self.block {
+            if let Some(place) = block.get_mut(body_at..body_at + bytes.len()) {
                 place.copy_from_slice(&bytes);
             }
             let checksum = lookup3(&block);
-            bytes = block.split_off(id_at.min(block.len()));
+            bytes = block.split_off(body_at.min(block.len()));
             bytes.extend(checksum.to_le_bytes());
         }
         write(file, &bytes, self.address, Structure::Layout)
@@ -124,19 +134,31 @@ impl FirstLayout<'_> {
             return Err(OndiskError::Unsupported { structure, address, what: "a shared message" });
         }
         let invalid = |field, value| OndiskError::Invalid { structure, address, field, value };
-        let Layout::Virtual { mappings } = decode_layout(body, address, self.superblock)? else {
-            let class = body.get(1).copied().unwrap_or(0);
-            return Err(invalid("class of a layout without mappings", class.into()));
+        let slot = |version, stale, mappings| {
+            let block = ChecksummedBlock::new(block, address);
+            LayoutSlot { address, version, stale, mappings, block }
         };
-        let address = address.saturating_add(ID_AT as u64);
-        Ok(LayoutSlot { address, mappings, block: ChecksummedBlock::new(block, address) })
+        match decode_layout(body, address, self.superblock)? {
+            Layout::Virtual { mappings } => {
+                Ok(slot(body.first().copied().unwrap_or(FIRST_VIRTUAL), 0, mappings))
+            }
+            // Its address and the shape of a chunk take more room than an id.
+            Layout::Chunked { index: Some(index), .. } if !index.is_there() => {
+                let id = 2 + self.superblock.offset_size.bytes() + size_of::<u32>();
+                Ok(slot(FIRST_VIRTUAL, body.len().saturating_sub(id), None))
+            }
+            _ => {
+                let class = body.get(1).copied().unwrap_or(0);
+                Err(invalid("class of a layout without mappings", class.into()))
+            }
+        }
     }
 }
 
 impl ChecksummedBlock {
-    /// `None` for a block without a checksum. `address`: absolute, of the id.
+    /// `None` for a block without a checksum. `address`: absolute, of the message's body.
     fn new(block: Block<'_>, address: u64) -> Option<Self> {
-        let id_at = usize::try_from(address.checked_sub(block.address)?).ok()?;
-        block.has_checksum.then(|| Self { bytes: block.bytes.to_vec(), id_at })
+        let body_at = usize::try_from(address.checked_sub(block.address)?).ok()?;
+        block.has_checksum.then(|| Self { bytes: block.bytes.to_vec(), body_at })
     }
 }

@@ -14,10 +14,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::super::dataset::Dataset;
-use super::super::digest::{self, Digest, Trimmed};
+use super::super::digest::{self, Chunk, Digest, Trimmed};
 use super::super::error::DatasetFault;
 use super::super::stage::{Content, HANDLE, StageFault, StringArena, Strings};
 use super::chunk_bytes::{Buffers, ChunkBytes};
+use super::early::ChunkDigests;
 use super::hash_table::HashTable;
 use super::meter::Meter;
 use super::report::DatasetReport;
@@ -35,7 +36,7 @@ const BATCH_BYTES: usize = 8 << 20;
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
 
-/// Bytes that one thread deals with in the time of handing them to others.
+/// Bytes that one thread encodes in the time of handing them to others.
 const LITTLE: usize = 256 << 10;
 
 /// What the chunks of a dataset are stored with and in.
@@ -51,6 +52,8 @@ pub(super) struct ChunkStore<'c> {
     pub(super) end: u64,
     /// Compares chunks before they are used again, if that was asked for.
     pub(super) reused: Option<Reused<'c>>,
+    /// The digests of all staged chunks, if they were made before.
+    pub(super) early: Option<ChunkDigests>,
     pub(super) buffers: Arc<Buffers>,
     pub(super) meter: &'c Meter<'c>,
 }
@@ -219,6 +222,7 @@ impl<'c> ChunkStore<'c> {
         let mut unchanged = self
             .kept_base()
             .and_then(|base| Unchanged::new(self.content, base, self.threads, staged.len()));
+        let mut early = self.early.take();
         for batch in staged.chunks(size) {
             let as_before = unchanged.as_mut().map(|unchanged| unchanged.find(batch));
             let mut as_before = as_before.unwrap_or_default().into_iter();
@@ -233,14 +237,15 @@ impl<'c> ChunkStore<'c> {
                     None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
                 }
             }
-            let candidates = self.candidates(changed);
+            let digests = early.as_mut().map(|early| early.drain(..changed.len()).collect());
+            let candidates = self.candidates(changed, digests);
             write(self.place(candidates, stored)?)?;
         }
         // A batch of strings is a chunk: what it takes in memory is not known before it is there.
         let size = if self.content.strings.is_some() { 1 } else { size };
         for batch in brought.chunks(size) {
             let before = self.content.strings.as_ref().map(|strings| strings.read().mark());
-            let candidates = self.candidates(self.bring(batch)?);
+            let candidates = self.candidates(self.bring(batch)?, None);
             write(self.place(candidates, stored)?)?;
             if let (Some(strings), Some(before)) = (&self.content.strings, before) {
                 strings.write().back_to(before);
@@ -289,25 +294,20 @@ impl<'c> ChunkStore<'c> {
         Trimmed::of(chunk, &self.content.array)
     }
 
-    /// Makes the digests of chunks.
-    fn candidates(&self, chunks: Vec<(ChunkIndex, ChunkBytes<'c>)>) -> Vec<Candidate<'c>> {
+    /// Chunks with their digests, which are made unless they are given.
+    fn candidates(
+        &self,
+        chunks: Vec<(ChunkIndex, ChunkBytes<'c>)>,
+        digests: Option<ChunkDigests>,
+    ) -> Vec<Candidate<'c>> {
         let trimmed: Vec<Trimmed> = chunks.iter().map(|&(chunk, _)| self.trimmed(chunk)).collect();
-        let digests: Vec<Option<Digest>> = match &self.content.strings {
+        let digests = digests.unwrap_or_else(|| match &self.content.strings {
             None => {
                 let fill = self.content.settings.element_fill();
-                let chunks: Vec<(&[u8], &Trimmed)> =
-                    chunks.iter().map(|(_, elements)| &**elements).zip(&trimmed).collect();
-                // As many as go side by side, but no thread is to wait while others have more than one.
-                if self.is_little(chunks.iter().map(|(elements, _)| elements.len()).sum()) {
-                    digest::of_chunks(&chunks, fill)
-                } else {
-                    let group =
-                        chunks.len().div_ceil(self.threads.count()).clamp(1, digest::together());
-                    let groups = chunks.par_chunks(group);
-                    self.threads.install(|| {
-                        groups.flat_map_iter(|group| digest::of_chunks(group, fill)).collect()
-                    })
-                }
+                let chunks: Vec<Chunk<'_>> = (chunks.iter().zip(&trimmed))
+                    .map(|((_, elements), trimmed)| Chunk { elements, trimmed, fill })
+                    .collect();
+                digest::of_chunks(&chunks, self.threads)
             }
             Some(arena) => {
                 let arena = arena.read();
@@ -321,7 +321,7 @@ impl<'c> ChunkStore<'c> {
                 };
                 self.threads.install(|| chunks.map(digest).collect())
             }
-        };
+        });
         let candidates = chunks.into_iter().zip(trimmed).zip(digests);
         candidates
             .map(|(((chunk, elements), trimmed), digest)| Candidate {

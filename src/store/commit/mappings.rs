@@ -9,8 +9,7 @@ use super::super::error::Error;
 use super::super::file::FileInner;
 use super::super::names::VERSIONS;
 use super::super::stage::Stage;
-use crate::chunk_map::MapError;
-use crate::chunk_map::vds_block::{ChunkSources, encode_list};
+use crate::chunk_map::vds_block::{ChunkSources, list_bytes};
 use crate::dims::{ChunkIndex, RawChunk};
 use crate::ondisk::{
     FieldWidth, HiddenList, Layout, MapPatcher, ObjectHeader, ObjectRange, OndiskError, ReadAt,
@@ -22,14 +21,26 @@ use crate::ondisk::{
 const SMALL: u64 = 2048;
 
 /// What is to be written, and what libhdf5 is not to see meanwhile.
+#[derive(Default)]
 pub(in crate::store) struct Mappings {
     /// Width of a length in the file; `None` where libhdf5 has to write the lists.
     length_size: Option<FieldWidth>,
     /// Lists of the parent version that are copied, by the path of their dataset.
     parents: BTreeMap<String, ParentList>,
     hidden: Vec<HiddenList>,
+    /// Whether the lists of staged datasets are written here too.
+    writes_staged: bool,
+    /// Those lists, by the path of their dataset.
+    staged: BTreeMap<String, Vec<u8>>,
     /// The new lists, by the address of their dataset's object header.
     new: Vec<(u64, NewList)>,
+}
+
+/// What the list of a staged dataset is made from.
+pub(super) struct StagedList<'c> {
+    pub(super) path: &'c str,
+    pub(super) sources: ChunkSources<'c>,
+    pub(super) map: &'c [(ChunkIndex, RawChunk)],
 }
 
 /// A list of the parent version.
@@ -39,7 +50,8 @@ struct ParentList {
 }
 
 enum NewList {
-    Encoded(Vec<u8>),
+    /// That of the staged dataset at a path.
+    Staged(String),
     /// That of the parent version's dataset at a path.
     OfParent(String),
 }
@@ -57,7 +69,7 @@ impl Mappings {
             },
             _ => None,
         };
-        Ok(Self { length_size, parents: BTreeMap::new(), hidden: Vec::new(), new: Vec::new() })
+        Ok(Self { length_size, ..Self::default() })
     }
 
     /// No list yet, with those of the parent version at hand that a stage has not touched.
@@ -92,23 +104,24 @@ impl Mappings {
         self.parents.values().map(|parent| parent.list.len).sum()
     }
 
-    /// Whether lists of so many bytes are left to libhdf5.
-    pub(super) fn are_small(&self, bytes: u64) -> bool {
-        self.inherited_bytes() + bytes < SMALL
+    /// Decides whether the lists of staged datasets are written here, all of them that have a mapping; returns the width
+    /// of a length to encode them with if so.
+    pub(super) fn decide(&mut self, staged: &[StagedList<'_>]) -> Option<FieldWidth> {
+        let length_size = self.length_size?;
+        let bytes = |list: &StagedList<'_>| list_bytes(list.sources, list.map.len(), length_size);
+        let bytes: u64 = staged.iter().map(bytes).fold(0, u64::saturating_add);
+        self.writes_staged = self.inherited_bytes().saturating_add(bytes) >= SMALL;
+        self.writes_staged.then_some(length_size)
     }
 
-    /// The list of a dataset with these stored chunks; `None` without any, and where libhdf5 has to write it.
-    pub(super) fn encode(
-        &self,
-        sources: ChunkSources<'_>,
-        map: &[(ChunkIndex, RawChunk)],
-    ) -> Result<Option<Vec<u8>>, MapError> {
-        match self.length_size {
-            Some(length_size) if !map.is_empty() => {
-                Ok(Some(encode_list(sources, map.iter().copied(), length_size)?))
-            }
-            _ => Ok(None),
-        }
+    /// Whether the lists of staged datasets are written here.
+    pub(super) fn writes_staged(&self) -> bool {
+        self.writes_staged
+    }
+
+    /// Takes the lists of staged datasets, by path.
+    pub(super) fn take_staged(&mut self, lists: BTreeMap<String, Vec<u8>>) {
+        self.staged = lists;
     }
 
     /// Hides the lists that are to be copied. libhdf5 must not have the file open.
@@ -130,9 +143,9 @@ impl Mappings {
         self.new.push((header, NewList::OfParent(origin.to_owned())));
     }
 
-    /// Gives the dataset whose object header is at `header` a list of its own.
-    pub(super) fn add(&mut self, header: u64, list: Vec<u8>) {
-        self.new.push((header, NewList::Encoded(list)));
+    /// Gives the dataset whose object header is at `header` the list of the staged dataset at `path`.
+    pub(super) fn add(&mut self, header: u64, path: &str) {
+        self.new.push((header, NewList::Staged(path.to_owned())));
     }
 
     /// Writes all lists. libhdf5 must have closed the file.
@@ -147,7 +160,11 @@ impl Mappings {
         let mut patcher = MapPatcher::begin(file)?;
         for (header, list) in self.new {
             match list {
-                NewList::Encoded(list) => patcher.place(file, header, &list)?,
+                NewList::Staged(path) => {
+                    if let Some(list) = self.staged.get(&path) {
+                        patcher.place(file, header, list)?;
+                    }
+                }
                 NewList::OfParent(origin) => {
                     if let Some(parent) = self.parents.get(&origin) {
                         let list = parent.list.read(file)?;

@@ -3,6 +3,7 @@
 mod attributes;
 mod chunk_bytes;
 mod chunks;
+mod early;
 mod hash_table;
 mod mappings;
 mod meter;
@@ -21,9 +22,11 @@ use h5strata_ffi::{Lock, h5d, h5g, h5l, h5t};
 
 pub(super) use self::attributes::check_attribute;
 use self::chunks::{ChunkStore, StoredChunks};
+use self::early::ChunkDigests;
 pub(super) use self::hash_table::Digests;
 use self::hash_table::HashTable;
 pub(super) use self::mappings::Mappings;
+use self::mappings::StagedList;
 use self::meter::Meter;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
@@ -34,9 +37,10 @@ use super::file::{FileInner, LatestMaps};
 use super::layout::{self, StorageSettings};
 use super::names::{FIRST_VERSION, VERSIONS, raw_data_path};
 use super::stage::{Content, NodeKind, Settings, Stage, StageFault};
-use crate::chunk_map::ChunkMap;
-use crate::chunk_map::vds_block::ChunkSources;
+use crate::chunk_map::vds_block::{ChunkSources, encode_list};
+use crate::chunk_map::{ChunkMap, MapError};
 use crate::codec::Pipeline;
+use crate::ondisk::FieldWidth;
 use crate::raw::RawWriter;
 
 /// Writes a version, all of it or nothing (see [`Transaction`] for the protocol).
@@ -44,8 +48,8 @@ pub(super) fn commit(stage: Stage<'_>) -> Result<CommitReport, Error> {
     let inner = Arc::clone(&stage.file.inner);
     let mappings = Mappings::of_stage(&stage)?;
     let datasets = Transaction::run(&inner, mappings, |transaction| {
-        let mut datasets = store_chunks(&stage, transaction)?;
-        let version = write_version(&stage, &mut datasets, transaction)?;
+        let datasets = store_chunks(&stage, transaction)?;
+        let version = write_objects(&stage, &datasets, transaction)?;
         make_visible(&stage, &version, transaction)?;
         Ok(datasets)
     })?;
@@ -58,8 +62,6 @@ type StoredDatasets = BTreeMap<String, StoredDataset>;
 /// A staged dataset whose chunks are stored.
 struct StoredDataset {
     chunks: StoredChunks,
-    /// The list of its mappings, unless libhdf5 has to write it.
-    list: Option<Vec<u8>>,
     /// Whether values and shape turned out to be those of the parent version.
     unchanged: bool,
 }
@@ -70,19 +72,16 @@ fn store_chunks(
     transaction: &mut Transaction<'_>,
 ) -> Result<StoredDatasets, Error> {
     let mut datasets = StoredDatasets::new();
+    let mut early = early::digests(stage, stage.file.inner.threads());
     for (path, node) in &stage.tree {
         let NodeKind::Staged(content) = &node.kind else { continue };
         let origin = node.origin.as_deref() == Some(path);
         let stored = if node.is_untouched(path) {
-            Ok(StoredDataset { chunks: StoredChunks::default(), list: None, unchanged: true })
+            Ok(StoredDataset { chunks: StoredChunks::default(), unchanged: true })
         } else {
-            store_dataset(stage, path, content, origin, transaction)
+            store_dataset(stage, path, content, origin, early.remove(path.as_str()), transaction)
         };
         datasets.insert(path.clone(), stored.map_err(|fault| stage.dataset_error(path, fault))?);
-    }
-    let lists = datasets.values().filter_map(|dataset| dataset.list.as_ref());
-    if transaction.mappings.are_small(lists.map(|list| list.len() as u64).sum()) {
-        datasets.values_mut().for_each(|dataset| dataset.list = None);
     }
     Ok(datasets)
 }
@@ -92,6 +91,7 @@ fn store_dataset(
     path: &str,
     content: &Content,
     has_origin: bool,
+    early: Option<ChunkDigests>,
     transaction: &mut Transaction<'_>,
 ) -> Result<StoredDataset, DatasetFault> {
     let file = &stage.file.inner;
@@ -137,6 +137,7 @@ fn store_dataset(
         threads: file.threads(),
         end,
         reused,
+        early,
         buffers: Arc::default(),
         meter: &meter,
     };
@@ -145,10 +146,7 @@ fn store_dataset(
     let digests = table.write(&h5strata_ffi::lock())?;
     transaction.keep_digests(path, digests);
     let unchanged = has_origin && is_as_in_parent(stage, path, content, &chunks)?;
-    let (shape, chunk_shape) = (content.array.shape(), settings.chunk_shape.as_slice());
-    let sources = ChunkSources { shape, chunk_shape, raw_data: &raw_data };
-    let list = transaction.mappings.encode(sources, &chunks.map)?;
-    Ok(StoredDataset { chunks, list, unchanged })
+    Ok(StoredDataset { chunks, unchanged })
 }
 
 /// Whether a dataset has the shape and the chunks of the one at its path in the parent version.
@@ -227,10 +225,56 @@ fn has_storage_here(file: &FileInner, path: &str) -> Result<bool, h5strata_ffi::
     h5l::exists(session.lock(), &session.file, &raw_data_path(path))
 }
 
-/// Step 2: the group of the version with everything in it, not committed yet.
+/// Step 2: the group of the version with everything in it, and beside it the lists of mappings.
+fn write_objects(
+    stage: &Stage<'_>,
+    datasets: &StoredDatasets,
+    transaction: &mut Transaction<'_>,
+) -> Result<VersionGroup, Error> {
+    let raw_data: Vec<String> = datasets.keys().map(|path| raw_data_path(path)).collect();
+    let lists: Vec<StagedList<'_>> = (datasets.iter().zip(&raw_data))
+        .filter_map(|((path, dataset), raw_data)| staged_list(stage, path, dataset, raw_data))
+        .collect();
+    let Some(length_size) = transaction.mappings.decide(&lists) else {
+        return write_version(stage, datasets, transaction);
+    };
+    let mut encoded = Ok(BTreeMap::new());
+    let version = stage.file.inner.threads().beside(
+        || encoded = lists.iter().map(|list| encode(list, length_size)).collect(),
+        || write_version(stage, datasets, transaction),
+    )?;
+    let encoded = encoded.map_err(|(path, fault)| stage.dataset_error(path, fault.into()))?;
+    transaction.mappings.take_staged(encoded);
+    Ok(version)
+}
+
+/// What the list of a staged dataset is made from; `None` without mappings.
+fn staged_list<'c>(
+    stage: &'c Stage<'_>,
+    path: &'c str,
+    dataset: &'c StoredDataset,
+    raw_data: &'c str,
+) -> Option<StagedList<'c>> {
+    let NodeKind::Staged(content) = &stage.tree.get(path)?.kind else { return None };
+    let map = dataset.chunks.map.as_slice();
+    let (shape, chunk_shape) = (content.array.shape(), content.settings.chunk_shape.as_slice());
+    let sources = ChunkSources { shape, chunk_shape, raw_data };
+    (!map.is_empty()).then_some(StagedList { path, sources, map })
+}
+
+/// The path of a staged dataset and the list of its mappings.
+fn encode<'c>(
+    list: &StagedList<'c>,
+    length_size: FieldWidth,
+) -> Result<(String, Vec<u8>), (&'c str, MapError)> {
+    let encoded = encode_list(list.sources, list.map.iter().copied(), length_size);
+    Ok((list.path.to_owned(), encoded.map_err(|error| (list.path, error.into()))?))
+}
+
+/// The group of the version, not committed yet.
 fn write_version(
     stage: &Stage<'_>,
-    datasets: &mut StoredDatasets,
+    datasets: &StoredDatasets,
     transaction: &mut Transaction<'_>,
 ) -> Result<VersionGroup, Error> {
     let file = &stage.file.inner;
@@ -249,7 +293,7 @@ fn write_version(
     let parent = parent.map(|name| h5g::open(&lock, versions, name)).transpose();
     let version = VersionGroup { group, parent: parent.map_err(file.library(VERSIONS))? };
     for (path, node) in &stage.tree {
-        objects::write(&lock, stage, &version, path, node, datasets.get_mut(path), transaction)?;
+        objects::write(&lock, stage, &version, path, node, datasets.get(path), transaction)?;
     }
     attributes::write(&lock, &version, ".", None, &stage.attributes, &[])
         .map_err(file.library(&object))?;

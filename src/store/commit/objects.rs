@@ -13,7 +13,7 @@ use super::super::stage::{Content, Node, NodeKind, Stage};
 use super::super::storage::Fill;
 use super::mappings::Mappings;
 use super::{StoredDataset, Transaction, VersionGroup, attributes};
-use crate::dims::unravel;
+use crate::dims::{Dims, unravel};
 
 /// Writes the object at a path.
 pub(super) fn write(
@@ -22,7 +22,7 @@ pub(super) fn write(
     version: &VersionGroup,
     path: &str,
     node: &Node,
-    stored: Option<&mut StoredDataset>,
+    stored: Option<&StoredDataset>,
     transaction: &mut Transaction<'_>,
 ) -> Result<(), Error> {
     let mappings = &mut transaction.mappings;
@@ -74,7 +74,7 @@ fn write_dataset(
     path: &str,
     node: &Node,
     content: &Content,
-    stored: &mut StoredDataset,
+    stored: &StoredDataset,
     mappings: &mut Mappings,
 ) -> Result<(), h5strata_ffi::Error> {
     let settings = &content.settings;
@@ -86,16 +86,23 @@ fn write_dataset(
     if let Fill::Element(bytes) = &settings.fill {
         h5p::set_fill_value(lock, &creation, &datatype, bytes)?;
     }
-    let list = stored.list.take();
-    if list.is_some() || stored.chunks.map.is_empty() {
-        h5p::set_virtual_layout(lock, &creation)?;
-    } else {
+    let array = &content.array;
+    let has_mappings = !stored.chunks.map.is_empty();
+    let becomes_virtual = has_mappings && mappings.writes_staged();
+    if becomes_virtual {
+        // With its list. No chunk of what it is until then may be larger than the whole.
+        let chunks = array.chunk_shape().iter().zip(array.shape());
+        let chunks: Dims = chunks.map(|(&edge, &size)| edge.min(size)).collect();
+        h5p::set_chunk(lock, &creation, &chunks)?;
+    } else if has_mappings {
         map_chunks(lock, &creation, content, &raw_data, stored)?;
+    } else {
+        h5p::set_virtual_layout(lock, &creation)?;
     }
-    let space = h5s::simple(lock, content.array.shape())?;
+    let space = h5s::simple(lock, array.shape())?;
     let dataset = h5d::create(lock, &version.group, path, &datatype, &space, &creation)?;
-    if let Some(list) = list {
-        mappings.add(h5o::address(lock, dataset.id(), ".")?, list);
+    if becomes_virtual {
+        mappings.add(h5o::object(lock, dataset.id(), ".")?.address, path);
     }
     let origin = node.origin.as_deref();
     attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;

@@ -17,6 +17,9 @@ const WINDOW: usize = 512 << 10;
 /// Chunks by which it shows whether most are as they were.
 const SAMPLE: usize = 16;
 
+/// Staged chunks of which a sample is taken. Fewer are not compared.
+pub(super) const MANY: usize = 2 * SAMPLE;
+
 /// A staged chunk and its elements.
 pub(super) type StagedChunk<'c> = (ChunkIndex, &'c Arc<Vec<u8>>);
 
@@ -41,7 +44,7 @@ impl<'c> Unchanged<'c> {
     ) -> Option<Self> {
         let is_plain = base.inner.storage.raw.pipeline().is_empty() && content.strings.is_none();
         let is_worth_it = None;
-        (is_plain && staged >= 2 * SAMPLE).then_some(Self { content, base, threads, is_worth_it })
+        (is_plain && staged >= MANY).then_some(Self { content, base, threads, is_worth_it })
     }
 
     /// For each of some chunks the raw chunk that the base has in its place, if it holds the same.

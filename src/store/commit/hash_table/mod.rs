@@ -226,7 +226,9 @@ impl HashTable {
         }
         let count = i64::try_from(rows)
             .map_err(|_| DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) })?;
-        layout::write_integer(lock, self.dataset.id(), ".", LARGEST_INDEX, count)?;
+        // Of the type that was looked at when the table was read, or that it was made with.
+        let attribute = h5a::open(lock, self.dataset.id(), ".", LARGEST_INDEX)?;
+        h5a::rewrite(lock, &attribute, &count.to_le_bytes())?;
         self.digests.rows = rows;
         Ok(self.digests)
     }
