@@ -10,6 +10,7 @@ use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
 use crate::id::{self, Container, Id};
+use crate::h5l::{self, Link};
 use crate::lock::Lock;
 use crate::text::c_string;
 use crate::{h5f, h5p, sys};
@@ -75,7 +76,12 @@ pub fn object<O: id::Object>(lock: &Lock, at: &Id<O>, path: &str) -> Result<Obje
 ///
 /// # Errors
 /// As [`object`]; [`Error::OtherFile`] when an external link leads out of the file of `at`.
-pub fn address<O: id::Object>(lock: &Lock, at: &Id<O>, path: &str) -> Result<u64, Error> {
+pub fn address<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<u64, Error> {
+    // A hard link says where it leads to; only what is on the way to it could lead out of the file.
+    let is_name = !matches!(path, "" | ".") && !path.contains('/');
+    if is_name && let Ok(Link::Hard { address }) = h5l::link(lock, at, path) {
+        return Ok(address);
+    }
     let found = object(lock, at, path)?;
     let here = object(lock, at, ".")?;
     if found.file_number == here.file_number {

@@ -11,8 +11,8 @@ use super::map::ChunkMap;
 use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
 use crate::dims::{ChunkIndex, Dims};
 use crate::ondisk::{
-    Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, Superblock,
-    locate,
+    Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, SearchEnd,
+    Superblock, locate_next,
 };
 
 /// The name of a source file that means the file of the virtual dataset (`H5Pset_virtual`).
@@ -52,15 +52,16 @@ enum List {
 
 impl VirtualDataset {
     /// Finds a dataset's extent and mappings straight in the file, or through libhdf5 where the file's
-    /// structures are of a kind that is not decoded here.
+    /// structures are of a kind that is not decoded here. `last`: where the list of the dataset opened before was found.
     pub(crate) fn open(
         file: Option<(&dyn ReadAt, &Superblock)>,
         group: &h5strata_ffi::id::Group,
         path: &str,
+        last: &mut Option<SearchEnd>,
     ) -> Result<Self, MapError> {
         let Some((file, superblock)) = file else { return Self::open_by_library(group, path) };
         let address = h5o::address(&h5strata_ffi::lock(), group, path)?;
-        match Self::open_directly(file, superblock, address) {
+        match Self::open_directly(file, superblock, address, last) {
             Err(error) if error.is_unsupported() => Self::open_by_library(group, path),
             outcome => outcome,
         }
@@ -70,6 +71,7 @@ impl VirtualDataset {
         file: &dyn ReadAt,
         superblock: &Superblock,
         address: u64,
+        last: &mut Option<SearchEnd>,
     ) -> Result<Self, MapError> {
         let header = ObjectHeader::read(file, superblock, address)?;
         let Dataspace::Simple { shape, .. } = header.dataspace()? else {
@@ -81,7 +83,7 @@ impl VirtualDataset {
                 List::Empty
             }
             Layout::Virtual { mappings: Some(id) } => {
-                let block = locate(file, superblock, id)?;
+                let block = locate_next(file, superblock, id, last)?;
                 let table = EntryTable::open(file, block, superblock.length_size, shape.len())?;
                 List::Block { block, table, superblock: *superblock }
             }

@@ -196,36 +196,95 @@ pub fn locate(
     superblock: &Superblock,
     id: GlobalHeapId,
 ) -> Result<ObjectRange, OndiskError> {
+    locate_next(file, superblock, id, &mut None)
+}
+
+/// Where the search for an object has ended, in a file that has not changed since.
+#[derive(Clone, Copy, Debug)]
+pub struct SearchEnd {
+    /// Address of the collection in bytes, relative to the base address.
+    collection: u64,
+    /// Its size in bytes.
+    size: u64,
+    /// Bytes from its start to the object behind the one that was found.
+    next: u64,
+}
+
+/// As [`locate`], from where the last search in the collection has ended: objects that are looked for in their order take
+/// one read each.
+///
+/// # Errors
+/// As [`locate`].
+pub fn locate_next(
+    file: &dyn ReadAt,
+    superblock: &Superblock,
+    id: GlobalHeapId,
+    last: &mut Option<SearchEnd>,
+) -> Result<ObjectRange, OndiskError> {
     let structure = Structure::HeapCollection;
     let missing = OndiskError::MissingObject { id };
     if id.index == 0 {
         return Err(missing);
     }
     let address = superblock.absolute(id.collection, structure)?;
-    let mut window = [0; USUAL_SIZE];
-    let mut count = file.read_up_to(&mut window, address, structure)?;
-    let size = decode_header(&window[..count], address, superblock.length_size)?;
-    check_inside_file(file, address, size, structure)?;
-
-    // Bytes from the start of the collection: where the window begins, where the next object begins.
-    let mut window_start = 0;
-    let mut at = COLLECTION_HEADER as u64;
-    while size.saturating_sub(at) >= OBJECT_HEADER as u64 {
-        let mut in_window = usize::try_from(at - window_start).unwrap_or(usize::MAX);
-        if in_window.saturating_add(OBJECT_HEADER) > count {
-            count = file.read_up_to(&mut window, address.saturating_add(at), structure)?;
-            (window_start, in_window) = (at, 0);
+    let mut search = Search { file, superblock, address, size: 0, window: [0; _], count: 0 };
+    if let Some(SearchEnd { size, next, .. }) = last.filter(|at| at.collection == id.collection) {
+        search.size = size;
+        check_inside_file(file, address, size, structure)?;
+        if let Some((found, next)) = search.find(id.index, next, next)? {
+            *last = Some(SearchEnd { collection: id.collection, size, next });
+            return Ok(found);
         }
-        let header = &window[in_window..count];
-        let object_address = address.saturating_add(at);
-        let object = HeapObject::decode(header, size - at, object_address, superblock.length_size)?;
-        if u32::from(object.index) == id.index {
-            let offset = object_address.saturating_add(OBJECT_HEADER as u64);
-            return Ok(ObjectRange { offset, len: object.size });
-        }
-        at += object.extent;
     }
-    Err(missing)
+    search.count = file.read_up_to(&mut search.window, address, structure)?;
+    let header = &search.window[..search.count];
+    search.size = decode_header(header, address, superblock.length_size)?;
+    check_inside_file(file, address, search.size, structure)?;
+    let (found, next) = search.find(id.index, COLLECTION_HEADER as u64, 0)?.ok_or(missing)?;
+    *last = Some(SearchEnd { collection: id.collection, size: search.size, next });
+    Ok(found)
+}
+
+/// A walk through a collection, from header to header.
+struct Search<'f> {
+    file: &'f dyn ReadAt,
+    superblock: &'f Superblock,
+    /// Absolute address of the collection.
+    address: u64,
+    size: u64,
+    window: [u8; USUAL_SIZE],
+    /// How much of the window was read.
+    count: usize,
+}
+
+impl Search<'_> {
+    /// The object with an index, and where the next one begins, from the header at `at` on; `window_start`: where what
+    /// is in the window begins. All in bytes from the start of the collection.
+    fn find(
+        &mut self,
+        index: u32,
+        mut at: u64,
+        mut window_start: u64,
+    ) -> Result<Option<(ObjectRange, u64)>, OndiskError> {
+        while self.size.saturating_sub(at) >= OBJECT_HEADER as u64 {
+            let object_address = self.address.saturating_add(at);
+            let mut in_window = usize::try_from(at - window_start).unwrap_or(usize::MAX);
+            if in_window.saturating_add(OBJECT_HEADER) > self.count {
+                let structure = Structure::HeapCollection;
+                self.count = self.file.read_up_to(&mut self.window, object_address, structure)?;
+                (window_start, in_window) = (at, 0);
+            }
+            let (header, left) = (&self.window[in_window..self.count], self.size - at);
+            let length_size = self.superblock.length_size;
+            let object = HeapObject::decode(header, left, object_address, length_size)?;
+            at += object.extent;
+            if u32::from(object.index) == index {
+                let offset = object_address.saturating_add(OBJECT_HEADER as u64);
+                return Ok(Some((ObjectRange { offset, len: object.size }, at)));
+            }
+        }
+        Ok(None)
+    }
 }
 
 /// Checks a collection's header; returns the size of the collection in bytes.

@@ -125,7 +125,8 @@ fn open_inner(
     let session = file.session()?;
     let group = version.group(&session)?;
     let (list, source) = file.read_whole(|| {
-        let list = VirtualDataset::open(file.read_at(), &group, path)?;
+        let list = version
+            .next_list(&session, |last| VirtualDataset::open(file.read_at(), &group, path, last))?;
         let source = list.source(file.read_at().map(|(bytes, _)| bytes))?;
         Ok::<_, MapError>((list, source))
     })?;

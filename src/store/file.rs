@@ -16,7 +16,7 @@ use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VER
 use super::open::{OpenOptions, io_error, library_error, plain_attribute_error, structure_error};
 use super::session::{Library, Session};
 use super::storage::Storage;
-use super::version::Version;
+use super::version::{Entry, Version};
 use super::writer::Writer;
 use crate::atomic::{Entered, Reader};
 use crate::chunk_map::ChunkMap;
@@ -52,17 +52,19 @@ pub(super) struct FileInner {
     storages: Mutex<HashMap<String, (u64, Arc<Storage>)>>,
     history: OnceLock<History>,
     data_version: i64,
-    /// What the last commit has mapped.
-    latest: LatestMaps,
+    /// What the last commit has written.
+    latest: Latest,
     /// Number of commits that it shows.
     pub(super) commits: u64,
 }
 
-/// The chunk maps that a commit has written, so that the next version, which mostly begins with them, need not read them.
+/// What a commit has written, so that the next version, which mostly begins with it, need not read it.
 #[derive(Debug, Default)]
-pub(super) struct LatestMaps {
+pub(super) struct Latest {
     /// The version.
     pub(super) version: String,
+    /// Its groups and datasets, in the order of [`Version::entries`].
+    pub(super) entries: Vec<Entry>,
     /// The maps of the datasets whose chunks the commit has looked at, by path.
     pub(super) maps: HashMap<String, Arc<ChunkMap>>,
 }
@@ -130,7 +132,7 @@ impl FileInner {
     fn new(handle: Arc<Handle>) -> Self {
         let (storages, history) = (Mutex::new(HashMap::new()), OnceLock::new());
         let commits = handle.writer.as_ref().map_or(0, Writer::commits);
-        let latest = LatestMaps::default();
+        let latest = Latest::default();
         Self { handle, storages, history, data_version: 1, latest, commits }
     }
 
@@ -140,7 +142,7 @@ impl FileInner {
         &self,
         state: u64,
         chunks: impl Fn(&str) -> Option<u64>,
-        latest: LatestMaps,
+        latest: Latest,
     ) -> Self {
         let storages = self.storages.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = storages.iter().filter_map(|(path, (_, storage))| {
@@ -160,6 +162,11 @@ impl FileInner {
     /// The chunk map of a dataset, if the last commit has written it.
     pub(super) fn latest_map(&self, version: &str, path: &str) -> Option<Arc<ChunkMap>> {
         if self.latest.version == version { self.latest.maps.get(path).cloned() } else { None }
+    }
+
+    /// The groups and datasets of a version, if the last commit has written it.
+    pub(super) fn latest_entries(&self, version: &str) -> Option<&[Entry]> {
+        (self.latest.version == version).then_some(&self.latest.entries)
     }
 
     /// The file as it is now, of which nothing is known.

@@ -1,4 +1,5 @@
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use chrono::{DateTime, Utc};
 use h5strata_ffi::h5o::ObjectKind;
@@ -12,6 +13,7 @@ use super::file::FileInner;
 use super::history;
 use super::names::{VERSION_ATTRIBUTES, VERSIONS};
 use super::session::{Reopened, Session};
+use crate::ondisk::SearchEnd;
 
 /// How deep groups may lie in each other: a limit against files whose groups hold themselves.
 const MAX_DEPTH: usize = 64;
@@ -30,12 +32,29 @@ pub(super) struct VersionInner {
     pub(super) file: Arc<FileInner>,
     group: Reopened<Group>,
     pub(super) name: String,
+    /// What is at each path, once everything was listed.
+    kinds: OnceLock<HashMap<String, EntryKind>>,
+    /// Where the list of the dataset that was opened last was found, in a state of the file.
+    last_list: Mutex<(u64, Option<SearchEnd>)>,
 }
 
 impl VersionInner {
     /// Its group, open in libhdf5 as long as the session.
     pub(super) fn group(&self, session: &Session) -> Result<Arc<Group>, h5strata_ffi::Error> {
         self.group.get(session, || h5g::open(session.lock(), &session.versions, &self.name))
+    }
+
+    /// Opens something whose list is probably behind that of what was opened before.
+    pub(super) fn next_list<T>(
+        &self,
+        session: &Session,
+        open: impl FnOnce(&mut Option<SearchEnd>) -> T,
+    ) -> T {
+        let mut last = self.last_list.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != session.state {
+            *last = (session.state, None);
+        }
+        open(&mut last.1)
     }
 }
 
@@ -67,7 +86,8 @@ impl Version {
             return Err(Error::NotCommitted { file, version });
         }
         let (group, name) = (Reopened::default(), name.to_owned());
-        Ok(Self { inner: Arc::new(VersionInner { file, group, name }) })
+        let (kinds, last_list) = (OnceLock::new(), Mutex::default());
+        Ok(Self { inner: Arc::new(VersionInner { file, group, name, kinds, last_list }) })
     }
 
     /// Its name.
@@ -119,7 +139,13 @@ impl Version {
     /// # Errors
     /// [`Error::Library`].
     pub fn entries(&self) -> Result<Vec<Entry>, Error> {
-        self.entries_below("")
+        let entries = match self.inner.file.latest_entries(self.name()) {
+            Some(entries) => entries.to_vec(),
+            None => self.entries_below("")?,
+        };
+        let kind = |entry: &Entry| (entry.path.clone(), entry.kind);
+        self.inner.kinds.get_or_init(|| entries.iter().map(kind).collect());
+        Ok(entries)
     }
 
     /// The groups and datasets below a group; `""` is the version itself.
@@ -177,6 +203,10 @@ impl Version {
 
     /// What the object at a path is; `None` if there is none.
     pub(super) fn find(&self, path: &str) -> Result<Option<EntryKind>, Error> {
+        let known = self.inner.kinds.get().and_then(|kinds| kinds.get(path));
+        if let Some(&kind @ (EntryKind::Group | EntryKind::Dataset)) = known {
+            return Ok(Some(kind));
+        }
         let session = self.inner.file.session().map_err(self.library(path))?;
         let lock = session.lock();
         let group = self.inner.group(&session).map_err(self.library(path))?;

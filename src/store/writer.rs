@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::commit::{Digests, Mappings, Transaction};
 use super::error::Error;
-use super::file::{FileInner, LatestMaps, VersionedFile};
+use super::file::{FileInner, Latest, VersionedFile};
 use super::layout;
 use super::open::{io_error, structure_error};
 use super::stage::{Stage, StageOptions};
@@ -143,7 +143,7 @@ impl VersionedFile {
             layout::set_current(&lock, transaction.versions(), version.name())
                 .map_err(inner.library(super::names::VERSIONS))
         })?;
-        self.renew(|_| None, LatestMaps::default());
+        self.renew(|_| None, Latest::default());
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl VersionedFile {
 
     /// Shows the file as it is after a commit; `chunks`: how many stored chunks it has left at a path, if it has changed
     /// them.
-    pub(super) fn renew(&mut self, chunks: impl Fn(&str) -> Option<u64>, latest: LatestMaps) {
+    pub(super) fn renew(&mut self, chunks: impl Fn(&str) -> Option<u64>, latest: Latest) {
         if let Some(writer) = &self.inner.writer {
             writer.commits.fetch_add(1, Ordering::AcqRel);
         }

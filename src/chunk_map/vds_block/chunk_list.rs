@@ -68,7 +68,11 @@ pub fn encode_list(
 }
 
 /// Bytes of the list of so many mappings, as long as nothing is beyond 32 bits; 0 without any.
-pub(crate) fn list_bytes(sources: ChunkSources<'_>, mappings: usize, length_size: FieldWidth) -> u64 {
+pub(crate) fn list_bytes(
+    sources: ChunkSources<'_>,
+    mappings: usize,
+    length_size: FieldWidth,
+) -> u64 {
     let names = SAME_FILE.len() + sources.raw_data.len() + 2;
     let mapping = names + 2 * selection_bytes(sources.shape.len());
     let list = 1 + length_size.bytes() + mappings.saturating_mul(mapping) + size_of::<u32>();

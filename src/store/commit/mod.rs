@@ -33,7 +33,7 @@ use self::reused::Reused;
 pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
-use super::file::{FileInner, LatestMaps};
+use super::file::{FileInner, Latest};
 use super::layout::{self, StorageSettings};
 use super::names::{FIRST_VERSION, VERSIONS, raw_data_path};
 use super::stage::{Content, NodeKind, Settings, Stage, StageFault};
@@ -358,7 +358,8 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
         }
     }
     report.datasets.sort_by(|a, b| a.path.cmp(&b.path));
-    let latest = LatestMaps { version: stage.name.clone(), maps };
+    let (version, entries) = (stage.name.clone(), stage.entries());
+    let latest = Latest { version, entries, maps };
     stage.file.renew(|raw_data| stored.get(raw_data).copied().flatten(), latest);
     Ok(report)
 }
