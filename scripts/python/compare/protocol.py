@@ -16,6 +16,15 @@ read    {"op": "read", "file": PATH, "version": NAME or null, "dataset": PATH, "
         checksum is that of `checksum.py`, computed after the clock has stopped. `threads` and `path` are for engines
         that have a choice of threads and of ways to read raw chunks; others ignore them.
 
+read_all
+        {"op": "read_all", "file": PATH, "threads": N}
+        -> {"seconds": S, "checksums": {VERSION: {DATASET: HEX, ...}, ...}}
+
+        Opens the file once, reads every dataset of every version, the oldest version first and its datasets by path,
+        each into an array of its own, and closes the file with all of them in memory: `seconds` covers that, with
+        finding what versions and datasets there are. The checksums are those of `read`. `threads` is the number of
+        threads that read datasets side by side; the Python engine, which takes this only if it opens files `r`, has one.
+
 plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "index_file": as above, "times": N}
         -> {"seconds": S, "transfers": N}
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from versioned_hdf5 import VersionedHDF5File
 from versioned_hdf5.staged_changes import StagedChangesArray
 
+from digest import VERSIONS, datasets_below
+
 from .checksum import checksum
 from .python_writes import digest, write
 from .selection import parse_selection
@@ -65,6 +67,32 @@ def read(request: dict[str, Any], mode: str) -> dict[str, Any]:
     return {"seconds": seconds, "checksum": checksum(values), "shape": list(values.shape)}
 
 
+def timed_read_all(path: str) -> tuple[float, dict[str, dict[str, NDArray[Any]]]]:
+    """Opens, reads every dataset of every version, and closes."""
+    start = time.perf_counter()
+    with h5py.File(path, "r") as file:
+        versioned = VersionedHDF5File(file)
+        groups = sorted((versioned[name] for name in versioned.versions), key=lambda group: group.attrs["timestamp"])
+        values = {
+            group.name.removeprefix(f"/{VERSIONS}/"): {
+                dataset.name.removeprefix(f"{group.name}/"): np.asarray(dataset[()])
+                for dataset in datasets_below(group)
+            }
+            for group in groups
+        }
+    return time.perf_counter() - start, values
+
+
+def read_all(request: dict[str, Any], mode: str) -> dict[str, Any]:
+    if mode != "r":
+        raise ValueError(f"everything is read from files opened r, not {mode}")
+    seconds, values = timed_read_all(request["file"])
+    checksums = {
+        version: {path: checksum(array) for path, array in datasets.items()} for version, datasets in values.items()
+    }
+    return {"seconds": seconds, "checksums": checksums}
+
+
 def plan(request: dict[str, Any]) -> dict[str, Any]:
     """Times the planner of versioned-hdf5's staged arrays; all chunks in the fill slab, which it does not mind."""
     index = requested_index(request)
@@ -80,6 +108,7 @@ def answer(line: str, mode: str) -> dict[str, Any]:
     request = json.loads(line)
     handlers: dict[str, Callable[[], dict[str, Any]]] = {
         "read": lambda: read(request, mode),
+        "read_all": lambda: read_all(request, mode),
         "plan": lambda: plan(request),
         "write": lambda: write(request),
         "digest": lambda: digest(request),

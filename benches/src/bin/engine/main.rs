@@ -4,7 +4,9 @@
 mod checksum;
 mod plan;
 mod read;
+mod read_all;
 mod request;
+mod values;
 mod write;
 
 use std::error::Error;
@@ -26,6 +28,7 @@ fn main() -> io::Result<()> {
 fn answer(line: &str) -> Result<Value, Box<dyn Error>> {
     match serde_json::from_str(line)? {
         Request::Read(request) => read::answer(&request),
+        Request::ReadAll(request) => read_all::answer(&request),
         Request::Plan(request) => plan::answer(&request),
         Request::Write(request) => write::answer(&request),
     }

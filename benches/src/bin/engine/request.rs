@@ -12,9 +12,10 @@ use serde::Deserialize;
 
 /// One line of input.
 #[derive(Deserialize)]
-#[serde(tag = "op", rename_all = "lowercase")]
+#[serde(tag = "op", rename_all = "snake_case")]
 pub(crate) enum Request {
     Read(ReadRequest),
+    ReadAll(ReadAllRequest),
     Plan(PlanRequest),
     Write(WriteRequest),
 }
@@ -29,6 +30,14 @@ pub(crate) struct ReadRequest {
     pub(crate) path: Path,
     #[serde(flatten)]
     pub(crate) wanted: Wanted,
+}
+
+/// Open a file, read every dataset of every version, and close the file.
+#[derive(Deserialize)]
+pub(crate) struct ReadAllRequest {
+    pub(crate) file: PathBuf,
+    /// Threads that read datasets side by side.
+    pub(crate) threads: usize,
 }
 
 /// The way in which stored chunks are read.
