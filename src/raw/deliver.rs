@@ -40,9 +40,11 @@ impl<'f> Delivery<'f> {
         let chunk_bytes = data.chunk_bytes();
         let whole = Run::of(slot.transfer())
             .is_some_and(|run| run.chunk == 0 && run.count * data.element_size() == chunk_bytes);
-        if whole && !self.remembers {
+        if whole {
             let out = slot.contiguous().ok_or(ReadFault::Run)?;
-            return Ok(data.pipeline().decode_into(stored, filter_mask, &mut self.scratch, out)?);
+            data.pipeline().decode_into(stored, filter_mask, &mut self.scratch, out)?;
+            self.remember(raw, out);
+            return Ok(());
         }
         grow(&mut self.chunk, chunk_bytes)?;
         let out = &mut self.chunk[..chunk_bytes];
@@ -66,9 +68,14 @@ impl<'f> Delivery<'f> {
     /// Copies what the slot's transfer needs from the decoded chunk.
     fn deliver(&self, raw: RawChunk, slot: &mut Slot<'_>) -> Result<(), ReadFault> {
         let chunk = &self.chunk[..self.fetch.raw.chunk_bytes()];
+        self.remember(raw, chunk);
+        Ok(slot.copy_from(chunk, 0)?)
+    }
+
+    /// Keeps the bytes of a chunk for later reads.
+    fn remember(&self, raw: RawChunk, chunk: &[u8]) {
         if self.remembers {
             self.fetch.raw.recent.put(raw, chunk);
         }
-        Ok(slot.copy_from(chunk, 0)?)
     }
 }
