@@ -23,7 +23,7 @@ read_all
         Opens the file once, reads every dataset of every version, the oldest version first and its datasets by path,
         each into an array of its own, and closes the file with all of them in memory: `seconds` covers that, with
         finding what versions and datasets there are. The checksums are those of `read`. `threads` is the number of
-        threads that read datasets side by side; the Python engine, which takes this only if it opens files `r`, has one.
+        threads that read datasets side by side; the Python engine has one, and takes this only if it opens files `r`.
 
 plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "index_file": as above, "times": N}
         -> {"seconds": S, "transfers": N}
