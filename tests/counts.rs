@@ -13,6 +13,7 @@ use h5strata::plan::{GROUP_BYTES, PICK_BYTES};
 use h5strata::raw::IoCounts;
 use h5strata::selection::AxisSelection;
 use h5strata::{Dataset, OpenOptions, RawPath, ReadPlan, Selection, VersionedFile};
+use ndarray::{Array1, s};
 
 #[path = "support/heap.rs"]
 mod heap;
@@ -198,6 +199,37 @@ fn each_compressed_chunk_is_read_once_whatever_the_stride() -> Outcome {
         // Small gaps between chunks may be read along.
         assert!(counts.bytes <= stored + stored / 4, "{text}: {counts:?} of {stored}");
         assert_eq!(counts.library_reads, 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_compressed_chunk_that_versions_share_is_read_once() -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("shared.h5");
+    let values = Array1::from_iter(0..1000i64);
+    let mut file = VersionedFile::create(&path)?;
+    let mut stage = file.stage("r0")?;
+    stage.create_dataset("data").chunks(&[500]).gzip(4).data(&values)?;
+    stage.commit()?;
+    let mut stage = file.stage("r1")?;
+    stage.dataset_mut("data")?.write_scalar(Selection::axes([AxisSelection::Index(999)]), -1i64)?;
+    stage.commit()?;
+    drop(file);
+    let file = OpenOptions::new().threads(1).open(&path)?;
+    for (version, last, chunks) in [("r0", 999, 2), ("r1", -1, 1), ("r0", 999, 0), ("r1", -1, 0)] {
+        let dataset = file.version(version)?.dataset("data")?;
+        dataset.chunk_map()?;
+        dataset.stored_chunks()?;
+        // One at a time: neighbours in the file would be read at once.
+        let (read, counts) =
+            cost(&file, || [s![..500], s![500..]].map(|half| dataset.read::<i64>(half)));
+        let [first, second] = read;
+        let mut expected = values.clone();
+        expected[999] = last;
+        assert_eq!(first?, expected.slice(s![..500]).into_dyn(), "{version}");
+        assert_eq!(second?, expected.slice(s![500..]).into_dyn(), "{version}");
+        assert_eq!((counts.preads, counts.library_reads), (chunks, 0), "{version}");
     }
     Ok(())
 }
