@@ -9,8 +9,8 @@ use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS, H5Ocopy};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
-use crate::id::{self, Container, Id};
 use crate::h5l::{self, Link};
+use crate::id::{self, Container, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
 use crate::{h5f, h5p, sys};
