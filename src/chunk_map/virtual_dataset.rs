@@ -9,7 +9,7 @@ use super::error::{MapError, MappingFault};
 use super::library::{self, LibraryMapping};
 use super::map::ChunkMap;
 use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
-use crate::dims::{ChunkIndex, Dims};
+use crate::dims::{ChunkIndex, Dims, RawChunk};
 use crate::ondisk::{
     Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, SearchEnd,
     Superblock, locate_next,
@@ -20,6 +20,9 @@ const SAME_FILE: &str = ".";
 
 /// How many mappings of a list are decoded in the time that one takes to be looked up alone.
 const LOOKUP_SHARE: u64 = 32;
+
+/// Mappings from which on a list is made from another one's bytes, rather than anew.
+const FEWEST_EDITED: u64 = 128;
 
 /// A version's dataset as the file holds it: its extent, and where its mappings are.
 #[derive(Debug)]
@@ -219,6 +222,65 @@ impl VirtualDataset {
             builder.add(found.source_start, found.virtual_start, found.extent)?;
         }
         Ok(Some(builder.finish()?))
+    }
+}
+
+/// The mappings of a few chunks in a list, of which another list can be made that differs in them alone.
+#[derive(Debug)]
+pub(crate) struct FewMappings {
+    /// Their positions in the list, rising.
+    positions: Vec<u64>,
+    /// The raw chunks behind them.
+    pub(crate) raw: Vec<RawChunk>,
+    /// Number of mappings of the list.
+    pub(crate) of: u64,
+}
+
+impl VirtualDataset {
+    /// Finds the mappings of a few chunks. `None` if they are not few, one has none, or the list is not one of which
+    /// another can be made: `form` is a list as it would be encoded, with at least a mapping.
+    pub(crate) fn few_mappings(
+        &self,
+        file: &dyn ReadAt,
+        geometry: &Geometry,
+        chunks: &[ChunkIndex],
+        form: &[u8],
+    ) -> Result<Option<FewMappings>, MapError> {
+        let List::Block { table: Some(table), .. } = &self.list else { return Ok(None) };
+        let of = table.mapping_count();
+        if of < FEWEST_EDITED
+            || (chunks.len() as u64).saturating_mul(LOOKUP_SHARE) > of
+            || !table.has_form_of(form)
+        {
+            return Ok(None);
+        }
+        let mut few = FewMappings { positions: Vec::new(), raw: Vec::new(), of };
+        let mut lookup = table.lookup(file);
+        for &chunk in chunks {
+            let start = geometry.start_of(chunk);
+            let Some(found) = lookup.find(&start, chunk.0)? else { return Ok(None) };
+            let (_, raw) = geometry.check(found.source_start, found.virtual_start, found.extent)?;
+            few.positions.push(found.index);
+            few.raw.push(RawChunk(raw));
+        }
+        Ok(few.positions.is_sorted_by(|one, next| one < next).then_some(few))
+    }
+
+    /// The list with other mappings in the place of those that were found, and more behind its last one: those of
+    /// `changes`, a list of the form that the mappings were asked for with, the ones that were found first.
+    pub(crate) fn with_mappings(
+        &self,
+        file: Option<&dyn ReadAt>,
+        few: &FewMappings,
+        changes: &[u8],
+    ) -> Result<Vec<u8>, MapError> {
+        match (&self.list, file) {
+            (List::Block { table: Some(table), .. }, Some(file)) => {
+                Ok(table.edited(file, &few.positions, changes)?)
+            }
+            // In such a list no mappings are found.
+            _ => Err(VdsBlockError::TooShort { len: 0 }.into()),
+        }
     }
 }
 

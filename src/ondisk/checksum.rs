@@ -1,7 +1,7 @@
 //! Jenkins' lookup3, the checksum of HDF5 metadata (`H5_checksum_lookup3`, specification "Checksum").
 
 /// Bytes mixed in at once.
-const ROUND: usize = 12;
+pub(crate) const ROUND: usize = 12;
 
 /// Bob Jenkins' `hashlittle` with an initial value of 0.
 pub fn lookup3(bytes: &[u8]) -> u32 {
@@ -39,30 +39,23 @@ impl Lookup3 {
     /// [`Lookup3::finish`].
     #[inline]
     pub fn absorb(&mut self, bytes: &[u8]) -> usize {
-        let limit = bytes.len().min(self.remaining.saturating_sub(1));
-        let (rounds, _) = bytes[..limit].as_chunks::<ROUND>();
-        let (mut a, mut b, mut c) = (self.a, self.b, self.c);
+        let rounds = self.rounds(bytes);
+        let mut state = (self.a, self.b, self.c);
         for round in rounds {
-            let (words, _) = round.as_chunks::<4>();
-            a = a.wrapping_add(u32::from_le_bytes(words[0]));
-            b = b.wrapping_add(u32::from_le_bytes(words[1]));
-            c = c.wrapping_add(u32::from_le_bytes(words[2]));
-
-            a = a.wrapping_sub(c) ^ c.rotate_left(4);
-            c = c.wrapping_add(b);
-            b = b.wrapping_sub(a) ^ a.rotate_left(6);
-            a = a.wrapping_add(c);
-            c = c.wrapping_sub(b) ^ b.rotate_left(8);
-            b = b.wrapping_add(a);
-            a = a.wrapping_sub(c) ^ c.rotate_left(16);
-            c = c.wrapping_add(b);
-            b = b.wrapping_sub(a) ^ a.rotate_left(19);
-            a = a.wrapping_add(c);
-            c = c.wrapping_sub(b) ^ b.rotate_left(4);
-            b = b.wrapping_add(a);
+            state = mix(state, round);
         }
-        (self.a, self.b, self.c) = (a, b, c);
-        let taken = rounds.len() * ROUND;
+        (self.a, self.b, self.c) = state;
+        self.took(rounds)
+    }
+
+    /// The whole rounds at the start of `bytes` that are not the last ones of all.
+    fn rounds<'b>(&self, bytes: &'b [u8]) -> &'b [[u8; ROUND]] {
+        let limit = bytes.len().min(self.remaining.saturating_sub(1));
+        bytes[..limit].as_chunks().0
+    }
+
+    fn took(&mut self, rounds: &[[u8; ROUND]]) -> usize {
+        let taken = size_of_val(rounds);
         self.remaining -= taken;
         taken
     }
@@ -89,6 +82,44 @@ impl Lookup3 {
         b = (b ^ a).wrapping_sub(a.rotate_left(14));
         (c ^ b).wrapping_sub(b.rotate_left(24))
     }
+}
+
+/// Has two checksums absorb the same bytes, whole rounds that are the last ones of neither: in the time that one of them
+/// takes.
+pub(crate) fn absorb_both(one: &mut Lookup3, other: &mut Lookup3, bytes: &[u8]) {
+    let rounds = one.rounds(other.rounds(bytes).as_flattened());
+    let (mut first, mut second) = ((one.a, one.b, one.c), (other.a, other.b, other.c));
+    for round in rounds {
+        first = mix(first, round);
+        second = mix(second, round);
+    }
+    (one.a, one.b, one.c) = first;
+    (other.a, other.b, other.c) = second;
+    one.took(rounds);
+    other.took(rounds);
+}
+
+/// Mixes a round in.
+#[inline]
+fn mix((mut a, mut b, mut c): (u32, u32, u32), round: &[u8; ROUND]) -> (u32, u32, u32) {
+    let (words, _) = round.as_chunks::<4>();
+    a = a.wrapping_add(u32::from_le_bytes(words[0]));
+    b = b.wrapping_add(u32::from_le_bytes(words[1]));
+    c = c.wrapping_add(u32::from_le_bytes(words[2]));
+
+    a = a.wrapping_sub(c) ^ c.rotate_left(4);
+    c = c.wrapping_add(b);
+    b = b.wrapping_sub(a) ^ a.rotate_left(6);
+    a = a.wrapping_add(c);
+    c = c.wrapping_sub(b) ^ b.rotate_left(8);
+    b = b.wrapping_add(a);
+    a = a.wrapping_sub(c) ^ c.rotate_left(16);
+    c = c.wrapping_add(b);
+    b = b.wrapping_sub(a) ^ a.rotate_left(19);
+    a = a.wrapping_add(c);
+    c = c.wrapping_sub(b) ^ b.rotate_left(4);
+    b = b.wrapping_add(a);
+    (a, b, c)
 }
 
 #[cfg(test)]

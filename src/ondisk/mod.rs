@@ -44,6 +44,7 @@ mod write_at;
 
 pub use attribute::variable_string_references;
 pub use checksum::{Lookup3, lookup3};
+pub(crate) use checksum::{ROUND, absorb_both};
 pub use chunk_btree::{ChunkBTree, ChunkEntry};
 pub(crate) use cursor::Cursor;
 pub use cursor::FieldWidth;

@@ -153,8 +153,12 @@ impl<B: Base> StagedArray<B> {
 
     /// Whether every chunk of the base is at its place in a grid of the same shape, unless it is staged.
     pub fn has_grid_of_base(&self) -> bool {
-        let base = self.base.as_ref();
-        base.is_some_and(|view| view.visible == view.grid && view.grid == self.grid)
+        self.keeps_base() && self.base.as_ref().is_some_and(|view| view.grid == self.grid)
+    }
+
+    /// Whether nothing of the base was cut off, not even if it has grown again since.
+    pub fn keeps_base(&self) -> bool {
+        self.base.as_ref().is_some_and(|view| view.visible == view.grid)
     }
 
     /// Whether a chunk is staged.

@@ -185,14 +185,31 @@ impl DatasetInner {
 
     /// A map that knows at least the chunks of a plan: for a small one just these.
     pub(super) fn map_of(&self, plan: &ReadPlan<'_>) -> Result<MapOf<'_>, DatasetFault> {
-        let few = self.map_of_few(plan.len(), || {
+        self.map_of_some(plan.len(), || {
             let mut transfers = plan.transfers();
             std::iter::from_fn(move || Some(transfers.advance()?.chunk()))
-        })?;
-        match few {
-            Some(map) => Ok(MapOf::Plan(map)),
+        })
+    }
+
+    /// A map that knows at least some chunks.
+    pub(super) fn map_of_chunks(&self, chunks: &[ChunkIndex]) -> Result<MapOf<'_>, DatasetFault> {
+        self.map_of_some(chunks.len() as u64, || chunks.iter().copied())
+    }
+
+    fn map_of_some<C: Iterator<Item = ChunkIndex>>(
+        &self,
+        count: u64,
+        chunks: impl Fn() -> C,
+    ) -> Result<MapOf<'_>, DatasetFault> {
+        match self.map_of_few(count, chunks)? {
+            Some(map) => Ok(MapOf::Few(map)),
             None => self.whole_map().map(MapOf::Whole),
         }
+    }
+
+    /// Whether the whole chunk map was decoded.
+    pub(super) fn knows_map(&self) -> bool {
+        self.map.get().is_some()
     }
 
     /// A map of `count` chunks alone, looked up one by one; `None` where the whole map costs no more, or is there.
@@ -210,10 +227,10 @@ impl DatasetInner {
     }
 }
 
-/// A map of all chunks, or of those of one plan.
+/// A map of all chunks, or of the few that are asked for.
 pub(super) enum MapOf<'m> {
     Whole(&'m ChunkMap),
-    Plan(ChunkMap),
+    Few(ChunkMap),
 }
 
 impl std::ops::Deref for MapOf<'_> {
@@ -222,7 +239,7 @@ impl std::ops::Deref for MapOf<'_> {
     fn deref(&self) -> &ChunkMap {
         match self {
             Self::Whole(map) => map,
-            Self::Plan(map) => map,
+            Self::Few(map) => map,
         }
     }
 }

@@ -174,13 +174,14 @@ impl DatasetInner {
         Ok(())
     }
 
-    /// Brings whole chunks to `out`, one after the other; what they hold outside of the bounds means nothing.
+    /// Brings whole chunks to `out`, one after the other; what they hold outside of the bounds means nothing. `map`: one
+    /// that knows them.
     pub(super) fn fetch_chunks(
         &self,
+        map: &ChunkMap,
         chunks: &[ChunkIndex],
         out: &mut [u8],
     ) -> Result<(), DatasetFault> {
-        let map = self.whole_map()?;
         let count = chunks.len() as u64;
         let elements: u64 = self.storage.raw.chunk_shape().iter().product();
         let (selection, arena) = (Selection::all(), Bump::new());

@@ -68,15 +68,11 @@ pub fn encode_list(
 }
 
 /// Bytes of the list of so many mappings, as long as nothing is beyond 32 bits; 0 without any.
-pub(crate) fn list_bytes(
-    sources: ChunkSources<'_>,
-    mappings: usize,
-    length_size: FieldWidth,
-) -> u64 {
+pub(crate) fn list_bytes(sources: ChunkSources<'_>, mappings: u64, length_size: FieldWidth) -> u64 {
     let names = SAME_FILE.len() + sources.raw_data.len() + 2;
-    let mapping = names + 2 * selection_bytes(sources.shape.len());
-    let list = 1 + length_size.bytes() + mappings.saturating_mul(mapping) + size_of::<u32>();
-    if mappings == 0 { 0 } else { list as u64 }
+    let mapping = (names + 2 * selection_bytes(sources.shape.len())) as u64;
+    let around = (1 + length_size.bytes() + size_of::<u32>()) as u64;
+    if mappings == 0 { 0 } else { mappings.saturating_mul(mapping).saturating_add(around) }
 }
 
 /// Checks that a list that was read from a file ends in its checksum, whatever version and mappings it is of.
@@ -87,11 +83,12 @@ pub fn check_list(list: &[u8]) -> Result<(), VdsBlockError> {
     let Some((covered, stored)) = list.split_last_chunk::<4>() else {
         return Err(VdsBlockError::TooShort { len: list.len() as u64 });
     };
-    let (stored, computed) = (u32::from_le_bytes(*stored), lookup3(covered));
-    match stored == computed {
-        true => Ok(()),
-        false => Err(VdsBlockError::Checksum { stored, computed }),
-    }
+    check_stored(u32::from_le_bytes(*stored), lookup3(covered))
+}
+
+/// Compares the checksum that a list ends in with that of its bytes.
+pub(super) fn check_stored(stored: u32, computed: u32) -> Result<(), VdsBlockError> {
+    if stored == computed { Ok(()) } else { Err(VdsBlockError::Checksum { stored, computed }) }
 }
 
 /// A chunk in the grid: its first element and its extent inside the shape.

@@ -1,5 +1,6 @@
 //! Decoding of a whole list.
 
+use super::chunk_list::check_stored;
 use super::error::{EntryFault, UnsupportedMapping, VdsBlockError};
 use super::names::Names;
 use super::selection::{MIN_SIZE, PlainBlock};
@@ -92,10 +93,7 @@ pub fn decode_mappings<E: From<VdsBlockError>>(
         return Err(VdsBlockError::TooShort { len: block.len() as u64 }.into());
     };
     let stored = u32::from_le_bytes(*stored);
-    let check = |computed| match stored == computed {
-        true => Ok(()),
-        false => Err(VdsBlockError::Checksum { stored, computed }),
-    };
+    let check = |computed| check_stored(stored, computed);
     let decoder = EntryDecoder::new(covered, header, length_size, rank);
     match visit_all(decoder, visit) {
         Ok(computed) => Ok(check(computed)?),

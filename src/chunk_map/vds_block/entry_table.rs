@@ -90,6 +90,21 @@ impl EntryTable {
         self.entry_size
     }
 
+    /// Where the block stands.
+    pub(super) fn block(&self) -> ObjectRange {
+        self.block
+    }
+
+    /// Where the first entry begins, in bytes from the start of the block.
+    pub(super) fn entries_start(&self) -> usize {
+        self.entries_start
+    }
+
+    /// The names that every entry begins with, as they are stored.
+    pub(super) fn stored_names(&self) -> &[u8] {
+        &self.stored_names
+    }
+
     /// Path of the source dataset.
     pub fn source_dataset(&self) -> &[u8] {
         &self.source_dataset

@@ -12,10 +12,12 @@
 //! A chunk map needs mappings of one plain block of elements to an equal block. [`decode_mappings`] gives these as
 //! start and extent, however they are encoded, and refuses all others with an error that
 //! [is unsupported](VdsBlockError::is_unsupported), so that libhdf5 can be asked instead. [`EntryTable`] finds single
-//! mappings without reading all others. [`encode_list`] makes the list of a version's dataset.
+//! mappings without reading all others. [`encode_list`] makes the list of a version's dataset; where few mappings differ
+//! from those of another version it is made from that one's bytes.
 
 mod chunk_list;
 mod decode;
+mod edit;
 mod encode;
 mod entry_table;
 mod error;

@@ -17,6 +17,7 @@ use super::super::dataset::Dataset;
 use super::super::digest::{self, Chunk, Digest, Trimmed};
 use super::super::error::DatasetFault;
 use super::super::stage::{Content, HANDLE, StageFault, StringArena, Strings};
+use super::base_list::BaseList;
 use super::chunk_bytes::{Buffers, ChunkBytes};
 use super::early::ChunkDigests;
 use super::hash_table::HashTable;
@@ -24,8 +25,10 @@ use super::meter::Meter;
 use super::report::DatasetReport;
 use super::reused::Reused;
 use super::unchanged::{StagedChunk, Unchanged};
+use crate::chunk_map::vds_block::ChunkSources;
 use crate::codec::{Pipeline, Scratch};
 use crate::dims::{ChunkIndex, RawChunk, chunk_grid, ravel, unravel};
+use crate::ondisk::FieldWidth;
 use crate::raw::{RawWriter, Threads};
 use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
@@ -52,6 +55,10 @@ pub(super) struct ChunkStore<'c> {
     pub(super) end: u64,
     /// Compares chunks before they are used again, if that was asked for.
     pub(super) reused: Option<Reused<'c>>,
+    /// Where the mappings lead from and to.
+    pub(super) sources: ChunkSources<'c>,
+    /// Width of a length in the file; `None` where libhdf5 has to write the list of mappings.
+    pub(super) length_size: Option<FieldWidth>,
     /// The digests of all staged chunks, if they were made before.
     pub(super) early: Option<ChunkDigests>,
     pub(super) buffers: Arc<Buffers>,
@@ -61,8 +68,11 @@ pub(super) struct ChunkStore<'c> {
 /// A dataset's chunks once they are stored.
 #[derive(Debug, Default)]
 pub(super) struct StoredChunks {
-    /// Which raw chunk stands behind which chunk, in rising order of chunks.
+    /// Which raw chunk stands behind which chunk, in rising order of chunks; only behind staged ones where there is a
+    /// `base_list`.
     pub(super) map: Vec<(ChunkIndex, RawChunk)>,
+    /// The list that has the other mappings.
+    pub(super) base_list: Option<BaseList>,
     /// Number of raw chunks in use.
     pub(super) end: u64,
     pub(super) report: DatasetReport,
@@ -94,7 +104,10 @@ impl<'c> ChunkStore<'c> {
     /// Stores every chunk that is not stored yet.
     pub(super) fn run(mut self) -> Result<StoredChunks, DatasetFault> {
         let mut stored = StoredChunks { end: self.end, ..StoredChunks::default() };
-        self.keep_base(&mut stored.map)?;
+        let base_list = self.base_list()?;
+        if base_list.is_none() {
+            self.keep_base(&mut stored.map)?;
+        }
         let brought = self.brought()?;
         let candidates = brought.len() as u64 + self.content.array.staged_count() as u64;
         if candidates == 0 {
@@ -112,9 +125,26 @@ impl<'c> ChunkStore<'c> {
         if !is_one_batch && stored.end != room {
             self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
         }
+        if base_list.is_some() && stored.map.len() as u64 != candidates {
+            // Mappings go, too.
+            self.keep_base(&mut stored.map)?;
+        } else {
+            stored.base_list = base_list;
+        }
         stored.map.sort_unstable_by_key(|&(chunk, _)| chunk);
-        stored.report.chunks_stored = stored.map.len() as u64;
+        let base = stored.base_list.as_ref();
+        let count = base.map_or(stored.map.len() as u64, |base| base.mappings(&stored.map));
+        stored.report.chunks_stored = count;
         Ok(stored)
+    }
+
+    /// The list of the base, if that of the dataset can be made from it.
+    fn base_list(&self) -> Result<Option<BaseList>, DatasetFault> {
+        let (Some(base), Some(length_size)) = (self.kept_base(), self.length_size) else {
+            return Ok(None);
+        };
+        let most = RawChunk(self.end.saturating_add(self.content.array.staged_count() as u64));
+        BaseList::find(self.content, base, self.sources, most, length_size)
     }
 
     /// The dataset of an older version that has the same stored chunks.

@@ -9,6 +9,7 @@ use super::super::error::Error;
 use super::super::file::FileInner;
 use super::super::names::VERSIONS;
 use super::super::stage::Stage;
+use super::base_list::BaseList;
 use crate::chunk_map::vds_block::{ChunkSources, list_bytes};
 use crate::dims::{ChunkIndex, RawChunk};
 use crate::ondisk::{
@@ -41,6 +42,15 @@ pub(super) struct StagedList<'c> {
     pub(super) path: &'c str,
     pub(super) sources: ChunkSources<'c>,
     pub(super) map: &'c [(ChunkIndex, RawChunk)],
+    /// Where the other mappings are, if `map` has those alone that change.
+    pub(super) base: Option<&'c BaseList>,
+}
+
+impl StagedList<'_> {
+    /// Number of mappings.
+    fn len(&self) -> u64 {
+        self.base.map_or(self.map.len() as u64, |base| base.mappings(self.map))
+    }
 }
 
 /// A list of the parent version.
@@ -104,11 +114,16 @@ impl Mappings {
         self.parents.values().map(|parent| parent.list.len).sum()
     }
 
+    /// Width of a length in the file; `None` where libhdf5 has to write the lists.
+    pub(super) fn length_size(&self) -> Option<FieldWidth> {
+        self.length_size
+    }
+
     /// Decides whether the lists of staged datasets are written here, all of them that have a mapping; returns the width
     /// of a length to encode them with if so.
     pub(super) fn decide(&mut self, staged: &[StagedList<'_>]) -> Option<FieldWidth> {
         let length_size = self.length_size?;
-        let bytes = |list: &StagedList<'_>| list_bytes(list.sources, list.map.len(), length_size);
+        let bytes = |list: &StagedList<'_>| list_bytes(list.sources, list.len(), length_size);
         let bytes: u64 = staged.iter().map(bytes).fold(0, u64::saturating_add);
         self.writes_staged = self.inherited_bytes().saturating_add(bytes) >= SMALL;
         self.writes_staged.then_some(length_size)

@@ -1,6 +1,7 @@
 //! Writes a staged version to the file.
 
 mod attributes;
+mod base_list;
 mod chunk_bytes;
 mod chunks;
 mod early;
@@ -137,6 +138,8 @@ fn store_dataset(
         threads: file.threads(),
         end,
         reused,
+        sources: sources_of(content, &raw_data),
+        length_size: transaction.mappings.length_size(),
         early,
         buffers: Arc::default(),
         meter: &meter,
@@ -164,6 +167,9 @@ fn is_as_in_parent(
     };
     if content.array.shape() != base.shape() || base.raw_data().0 != raw_data_path(path) {
         return Ok(false);
+    }
+    if let Some(list) = &chunks.base_list {
+        return Ok(list.is_same(&chunks.map));
     }
     Ok(base.inner.whole_map()?.iter().eq(chunks.map.iter().copied()))
 }
@@ -256,10 +262,14 @@ fn staged_list<'c>(
     raw_data: &'c str,
 ) -> Option<StagedList<'c>> {
     let NodeKind::Staged(content) = &stage.tree.get(path)?.kind else { return None };
-    let map = dataset.chunks.map.as_slice();
+    let StoredChunks { map, base_list, .. } = &dataset.chunks;
+    let (sources, base) = (sources_of(content, raw_data), base_list.as_ref());
+    (!map.is_empty()).then_some(StagedList { path, sources, map, base })
+}
+
+fn sources_of<'c>(content: &'c Content, raw_data: &'c str) -> ChunkSources<'c> {
     let (shape, chunk_shape) = (content.array.shape(), content.settings.chunk_shape.as_slice());
-    let sources = ChunkSources { shape, chunk_shape, raw_data };
-    (!map.is_empty()).then_some(StagedList { path, sources, map })
+    ChunkSources { shape, chunk_shape, raw_data }
 }
 
 /// The path of a staged dataset and the list of its mappings.
@@ -268,7 +278,11 @@ fn encode<'c>(
     length_size: FieldWidth,
 ) -> Result<(String, Vec<u8>), (&'c str, MapError)> {
     let encoded = encode_list(list.sources, list.map.iter().copied(), length_size);
-    Ok((list.path.to_owned(), encoded.map_err(|error| (list.path, error.into()))?))
+    let encoded = encoded.map_err(MapError::from).and_then(|encoded| match list.base {
+        Some(base) => base.with(&encoded),
+        None => Ok(encoded),
+    });
+    Ok((list.path.to_owned(), encoded.map_err(|error| (list.path, error))?))
 }
 
 /// The group of the version, not committed yet.
@@ -335,9 +349,13 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
         .collect();
     let maps = datasets.iter().filter_map(|(path, dataset)| {
         let NodeKind::Staged(content) = &stage.tree.get(path)?.kind else { return None };
-        let mapped = dataset.chunks.map.iter().map(|&(chunk, raw)| (chunk, Some(raw)));
+        let StoredChunks { map, base_list: None, .. } = &dataset.chunks else { return None };
+        if map.is_empty() {
+            return None;
+        }
+        let mapped = map.iter().map(|&(chunk, raw)| (chunk, Some(raw)));
         let map = ChunkMap::of(mapped, content.array.grid().iter().product());
-        (!dataset.chunks.map.is_empty()).then(|| (path.clone(), Arc::new(map)))
+        Some((path.clone(), Arc::new(map)))
     });
     let maps = maps.collect();
     for (path, node) in &stage.tree {

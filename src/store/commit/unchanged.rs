@@ -92,7 +92,7 @@ impl<'c> Unchanged<'c> {
         let wanted: Vec<ChunkIndex> = in_base.iter().copied().flatten().collect();
         let chunk_bytes = self.base.inner.storage.raw.chunk_bytes();
         window.resize(wanted.len().saturating_mul(chunk_bytes), 0);
-        if self.base.inner.fetch_chunks(&wanted, window).is_err() {
+        if self.base.inner.fetch_chunks(map, &wanted, window).is_err() {
             // What cannot be read is no help, and may well be written anew.
             return vec![None; chunks.len()];
         }

@@ -227,7 +227,7 @@ impl DatasetBase {
     /// A window of chunks after the other, each read and then visited on all threads.
     fn visit_elements(&self, chunks: &[ChunkIndex], visit: &Visit<'_>) -> Result<(), BaseError> {
         let dataset = &self.dataset;
-        let map = dataset.chunk_map()?;
+        let map = dataset.inner.map_of_chunks(chunks).map_err(dataset.inner.error())?;
         let threads = dataset.inner.version.file.threads();
         let chunk_bytes = dataset.inner.storage.raw.chunk_bytes();
         let in_window = (WINDOW / chunk_bytes.max(1)).max(threads.count()).min(chunks.len());
@@ -237,7 +237,8 @@ impl DatasetBase {
         })?;
         for (number, part) in chunks.chunks(in_window.max(1)).enumerate() {
             let window = window.get_mut(..part.len() * chunk_bytes).unwrap_or_default();
-            dataset.inner.fetch_chunks(part, window).map_err(dataset.inner.error())?;
+            let fetched = dataset.inner.fetch_chunks(&map, part, window);
+            fetched.map_err(dataset.inner.error())?;
             let one = |(position, (bytes, &chunk)): (usize, (&[u8], &ChunkIndex))| {
                 let is_stored = map.get(chunk).is_some();
                 let chunk = if is_stored { BaseChunk::Bytes(bytes) } else { BaseChunk::Fill };

@@ -23,6 +23,9 @@ const ROW: usize = 48;
 /// The filter mask of a chunk without its one filter.
 const LEFT_OUT: u32 = 1;
 
+/// How often rows are looked through before a map of them is made, which takes about as long as so many times.
+const SCANS: u32 = 16;
+
 /// Rows that may be missing: more is no table that anybody has rebuilt.
 const MOST_MISSING: u64 = 1 << 24;
 
@@ -30,6 +33,10 @@ const MOST_MISSING: u64 = 1 << 24;
 #[derive(Debug, Default)]
 pub(in crate::store) struct Digests {
     chunks: HashMap<Digest, RawChunk, DigestKeys>,
+    /// Rows as they were read, of digests that are not in `chunks` yet.
+    unsorted: Vec<u8>,
+    /// How often those were looked through.
+    scans: u32,
     /// How many raw chunks from the first on have a row, which of the later ones have, and one past the last of them.
     listed: u64,
     listed_later: HashSet<RawChunk>,
@@ -109,28 +116,20 @@ impl HashTable {
                 bytes
             }
         };
-        self.digests.chunks.reserve(count);
         if is_usual {
             let full = count / chunk::ROWS * chunk::ROWS * ROW;
             self.digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
         }
-        for (row, bytes) in bytes.chunks_exact(ROW).enumerate() {
-            let (digest, range) = bytes.split_at(32);
-            let start: [u8; 8] = range[..8].try_into().unwrap_or_default();
-            // Rows go by where they say their chunk begins: their order is nobody's.
-            let raw = u64::try_from(i64::from_le_bytes(start)).ok().and_then(|start| {
-                let raw = start.checked_div(self.edge)?;
-                (raw < raw_chunks && raw * self.edge == start).then_some(raw)
-            });
-            let Some(raw) = raw else {
-                let fault = HashTableFault::Row { row: row as u64 };
-                return Err(DatasetFault::HashTable { path: self.path.clone(), fault });
-            };
-            self.digests.list(RawChunk(raw));
-            // Of several chunks with one digest any will do; the first is taken.
-            let digest: Digest = digest.try_into().unwrap_or_default();
-            self.digests.chunks.entry(digest).or_insert(RawChunk(raw));
+        for (row, bytes) in bytes.as_chunks::<ROW>().0.iter().enumerate() {
+            match raw_of(bytes, self.edge).filter(|raw| raw.0 < raw_chunks) {
+                Some(raw) => self.digests.list(raw),
+                None => {
+                    let fault = HashTableFault::Row { row: row as u64 };
+                    return Err(DatasetFault::HashTable { path: self.path.clone(), fault });
+                }
+            }
         }
+        self.digests.unsorted = bytes;
         Ok(())
     }
 
@@ -168,8 +167,8 @@ impl HashTable {
     }
 
     /// The stored chunk with these values and this shape.
-    pub(super) fn find(&self, digest: &Digest) -> Option<RawChunk> {
-        self.digests.chunks.get(digest).copied()
+    pub(super) fn find(&mut self, digest: &Digest) -> Option<RawChunk> {
+        self.digests.find(digest, self.edge)
     }
 
     /// Adds a chunk that is about to be written, `rows` of whose elements along axis 0 are inside the bounds.
@@ -271,6 +270,30 @@ impl Digests {
         self.end
     }
 
+    /// The stored chunk with a digest; `edge`: elements of a chunk along axis 0.
+    fn find(&mut self, digest: &Digest, edge: u64) -> Option<RawChunk> {
+        if self.chunks.contains_key(digest) || self.unsorted.is_empty() {
+            return self.chunks.get(digest).copied();
+        }
+        // Of several chunks with one digest any will do; the first is taken.
+        let (rows, _) = self.unsorted.as_chunks::<ROW>();
+        self.scans += 1;
+        if self.scans <= SCANS {
+            return rows
+                .iter()
+                .find(|row| row.starts_with(digest))
+                .and_then(|row| raw_of(row, edge));
+        }
+        self.chunks.reserve(rows.len());
+        for row in rows {
+            if let (Some(&digest), Some(raw)) = (row.first_chunk(), raw_of(row, edge)) {
+                self.chunks.entry(digest).or_insert(raw);
+            }
+        }
+        self.unsorted = Vec::new();
+        self.chunks.get(digest).copied()
+    }
+
     fn is_listed(&self, raw: RawChunk) -> bool {
         raw.0 < self.listed || self.listed_later.contains(&raw)
     }
@@ -292,6 +315,15 @@ impl Digests {
         }
         self.end = self.end.max(raw.0.saturating_add(1));
     }
+}
+
+/// The chunk of a row, which is where the row says it begins: the order of rows is nobody's. `None` where no chunk of
+/// `edge` elements along axis 0 begins.
+fn raw_of(row: &[u8; ROW], edge: u64) -> Option<RawChunk> {
+    let start = row.get(size_of::<Digest>()..)?.first_chunk().copied()?;
+    let start = u64::try_from(i64::from_le_bytes(start)).ok()?;
+    let raw = start.checked_div(edge)?;
+    (raw * edge == start).then_some(RawChunk(raw))
 }
 
 fn largest_index(lock: &Lock, table: &h5d::Dataset, path: &str) -> Result<i64, DatasetFault> {
