@@ -22,7 +22,7 @@ const SAME_FILE: &str = ".";
 const LOOKUP_SHARE: u64 = 32;
 
 /// Mappings from which on a list is made from another one's bytes, rather than anew.
-const FEWEST_EDITED: u64 = 128;
+const FEWEST_EDITED: u64 = 32;
 
 /// A version's dataset as the file holds it: its extent, and where its mappings are.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ mod handles;
 mod indices;
 mod journals;
 mod leftovers;
+mod long_lists;
 mod mappings;
 mod masks;
 mod progress;

@@ -9,6 +9,7 @@ use crate::ondisk::{FieldWidth, lookup3};
 
 mod broken;
 mod chunk_list;
+mod edit;
 mod lookup;
 mod mutation;
 

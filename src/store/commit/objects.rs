@@ -51,7 +51,8 @@ fn write_group(
 ///
 /// A hard link to the parent's object would cost nothing, and versioned-hdf5 reads, stages and deletes such versions.
 /// But when it changes a dataset's metadata it walks all versions with `H5Ovisit`, which comes by each object once,
-/// and leaves the other names of a shared one as they were.
+/// and leaves the other names of a shared one as they were. Nor can two datasets have one list: libhdf5 frees it with the
+/// first of them that is deleted, whatever its reference count says (`H5D__virtual_delete`).
 fn take_over(
     lock: &Lock,
     version: &VersionGroup,

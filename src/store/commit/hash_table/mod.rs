@@ -120,11 +120,11 @@ impl HashTable {
             let full = count / chunk::ROWS * chunk::ROWS * ROW;
             self.digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
         }
-        for (row, bytes) in bytes.as_chunks::<ROW>().0.iter().enumerate() {
-            match raw_of(bytes, self.edge).filter(|raw| raw.0 < raw_chunks) {
+        for (row, bytes) in (0..).zip(bytes.as_chunks().0) {
+            match raw_of(row, bytes, self.edge).filter(|raw| raw.0 < raw_chunks) {
                 Some(raw) => self.digests.list(raw),
                 None => {
-                    let fault = HashTableFault::Row { row: row as u64 };
+                    let fault = HashTableFault::Row { row };
                     return Err(DatasetFault::HashTable { path: self.path.clone(), fault });
                 }
             }
@@ -276,17 +276,16 @@ impl Digests {
             return self.chunks.get(digest).copied();
         }
         // Of several chunks with one digest any will do; the first is taken.
-        let (rows, _) = self.unsorted.as_chunks::<ROW>();
+        let (bytes, _) = self.unsorted.as_chunks::<ROW>();
+        let mut rows = (0..).zip(bytes);
         self.scans += 1;
         if self.scans <= SCANS {
-            return rows
-                .iter()
-                .find(|row| row.starts_with(digest))
-                .and_then(|row| raw_of(row, edge));
+            let found = rows.find(|(_, bytes)| bytes.starts_with(digest));
+            return found.and_then(|(row, bytes)| raw_of(row, bytes, edge));
         }
-        self.chunks.reserve(rows.len());
-        for row in rows {
-            if let (Some(&digest), Some(raw)) = (row.first_chunk(), raw_of(row, edge)) {
+        self.chunks.reserve(bytes.len());
+        for (row, bytes) in rows {
+            if let (Some(&digest), Some(raw)) = (bytes.first_chunk(), raw_of(row, bytes, edge)) {
                 self.chunks.entry(digest).or_insert(raw);
             }
         }
@@ -317,11 +316,14 @@ impl Digests {
     }
 }
 
-/// The chunk of a row, which is where the row says it begins: the order of rows is nobody's. `None` where no chunk of
-/// `edge` elements along axis 0 begins.
-fn raw_of(row: &[u8; ROW], edge: u64) -> Option<RawChunk> {
-    let start = row.get(size_of::<Digest>()..)?.first_chunk().copied()?;
+/// The chunk of the row number `row`, which is where the row says it begins: the order of rows is nobody's, though mostly
+/// that of the chunks. `None` where no chunk of `edge` elements along axis 0 begins.
+fn raw_of(row: u64, bytes: &[u8; ROW], edge: u64) -> Option<RawChunk> {
+    let start = bytes.get(size_of::<Digest>()..)?.first_chunk().copied()?;
     let start = u64::try_from(i64::from_le_bytes(start)).ok()?;
+    if row.checked_mul(edge) == Some(start) && edge > 0 {
+        return Some(RawChunk(row));
+    }
     let raw = start.checked_div(edge)?;
     (raw * edge == start).then_some(RawChunk(raw))
 }
