@@ -67,18 +67,22 @@ pub(crate) fn link_creation_with_parents(lock: &Lock) -> Result<LinkCreation, Er
 
 /// Makes a list for an attribute of this name, which is UTF-8 if not ASCII
 /// (`H5Pset_char_encoding`). Names in ASCII are not said to be UTF-8, which takes a newer form of
-/// the attribute.
-pub(crate) fn attribute_creation(lock: &Lock, name: &str) -> Result<AttributeCreation, Error> {
+/// the attribute: for them the library's defaults will do, and there is no list.
+pub(crate) fn attribute_creation(
+    lock: &Lock,
+    name: &str,
+) -> Result<Option<AttributeCreation>, Error> {
+    if name.is_ascii() {
+        return Ok(None);
+    }
     // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
     // negative.
     let creation: AttributeCreation =
         unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_ATTRIBUTE_CREATE)) }?;
-    if !name.is_ascii() {
-        // SAFETY: the lock is held; `creation` is a live attribute creation list.
-        let status = unsafe { H5Pset_char_encoding(creation.raw(), H5T_cset_t::H5T_CSET_UTF8) };
-        check(lock, "H5Pset_char_encoding", status)?;
-    }
-    Ok(creation)
+    // SAFETY: the lock is held; `creation` is a live attribute creation list.
+    let status = unsafe { H5Pset_char_encoding(creation.raw(), H5T_cset_t::H5T_CSET_UTF8) };
+    check(lock, "H5Pset_char_encoding", status)?;
+    Ok(Some(creation))
 }
 
 /// Has libhdf5 read no more than is asked for: no chunk cache, no sieve buffer (`H5Pset_cache`,

@@ -92,7 +92,8 @@ pub(super) fn create_storage(
     let space = h5s::growable(lock, &shape, &most)?;
     let path = raw_data_path(dataset);
     let raw_data = h5d::create(lock, file, &path, settings.datatype, &space, &creation)?;
-    write_integers(lock, file, &path, CHUNKS, settings.chunk_shape)?;
+    let datatype = h5t::create(lock, &integer(8, true))?;
+    write_integers(lock, file, &path, CHUNKS, &datatype, settings.chunk_shape)?;
     create_hash_table(lock, file, dataset)?;
     Ok(raw_data)
 }
@@ -135,16 +136,31 @@ pub(super) fn hash_row() -> Description {
     Description { size: 48, class: TypeClass::Compound { members } }
 }
 
-/// Writes the two attributes by which versioned-hdf5 knows a version's dataset.
-pub(super) fn write_dataset_attributes<O: Object>(
-    lock: &Lock,
-    at: &Id<O>,
-    raw_data: &str,
-    chunk_shape: &[u64],
-) -> Result<(), Error> {
-    let datatype = h5t::create(lock, &text())?;
-    h5a::write_variable_strings(lock, at, ".", RAW_DATA, &datatype, Some(&[]), &[raw_data])?;
-    write_integers(lock, at, ".", CHUNKS, chunk_shape)
+/// The types of the two attributes by which versioned-hdf5 knows a version's dataset.
+pub(super) struct AttributeTypes {
+    raw_data: Datatype,
+    chunks: Datatype,
+}
+
+impl AttributeTypes {
+    pub(super) fn new(lock: &Lock) -> Result<Self, Error> {
+        let (raw_data, chunks) =
+            (h5t::create(lock, &text())?, h5t::create(lock, &integer(8, true))?);
+        Ok(Self { raw_data, chunks })
+    }
+
+    /// Writes the attributes.
+    pub(super) fn write<O: Object>(
+        &self,
+        lock: &Lock,
+        at: &Id<O>,
+        raw_data: &str,
+        chunk_shape: &[u64],
+    ) -> Result<(), Error> {
+        let (path, scalar) = (".", Some(&[][..]));
+        h5a::write_variable_strings(lock, at, path, RAW_DATA, &self.raw_data, scalar, &[raw_data])?;
+        write_integers(lock, at, path, CHUNKS, &self.chunks, chunk_shape)
+    }
 }
 
 /// A text attribute of a group: one string of variable length.
@@ -175,11 +191,11 @@ fn write_integers<O: Object>(
     at: &Id<O>,
     path: &str,
     name: &str,
+    datatype: &Datatype,
     values: &[u64],
 ) -> Result<(), Error> {
-    let datatype = h5t::create(lock, &integer(8, true))?;
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    h5a::write(lock, at, path, name, &datatype, Some(&[values.len() as u64]), &bytes)
+    h5a::write(lock, at, path, name, datatype, Some(&[values.len() as u64]), &bytes)
 }
 
 /// The type of text that h5py writes and reads as `str`.

@@ -136,7 +136,7 @@ pub(super) fn replace<O: Object>(
             name.as_ptr(),
             datatype.raw(),
             space.raw(),
-            creation.raw(),
+            creation.as_ref().map_or(H5P_DEFAULT, Id::raw),
             H5P_DEFAULT,
             H5P_DEFAULT,
         )

@@ -11,6 +11,7 @@ mod meter;
 mod objects;
 mod report;
 mod reused;
+mod template;
 mod transaction;
 mod unchanged;
 
@@ -31,6 +32,7 @@ use self::mappings::StagedList;
 use self::meter::Meter;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
+use self::template::Templates;
 pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
@@ -306,8 +308,11 @@ fn write_version(
         .map_err(file.library(&object))?;
     let parent = parent.map(|name| h5g::open(&lock, versions, name)).transpose();
     let version = VersionGroup { group, parent: parent.map_err(file.library(VERSIONS))? };
+    let mut templates = Templates::new(&lock).map_err(file.library(&object))?;
+    let mappings = &mut transaction.mappings;
     for (path, node) in &stage.tree {
-        objects::write(&lock, stage, &version, path, node, datasets.get(path), transaction)?;
+        let stored = datasets.get(path);
+        objects::write(&lock, stage, &version, path, node, stored, &mut templates, mappings)?;
     }
     attributes::write(&lock, &version, ".", None, &stage.attributes, &[])
         .map_err(file.library(&object))?;

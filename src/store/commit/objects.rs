@@ -2,18 +2,17 @@
 
 use h5strata_ffi::h5s::Hyperslab;
 use h5strata_ffi::id::DatasetCreation;
-use h5strata_ffi::{Lock, h5d, h5g, h5o, h5p, h5s, h5t};
+use h5strata_ffi::{Lock, h5d, h5g, h5o, h5p, h5s};
 
 use super::super::describe;
 use super::super::digest::Trimmed;
 use super::super::error::Error;
-use super::super::layout;
 use super::super::names::{DATASET_ATTRIBUTES, VERSIONS, raw_data_path};
 use super::super::stage::{Content, Node, NodeKind, Stage};
-use super::super::storage::Fill;
 use super::mappings::Mappings;
-use super::{StoredDataset, Transaction, VersionGroup, attributes};
-use crate::dims::{Dims, unravel};
+use super::template::{Template, Templates};
+use super::{StoredDataset, VersionGroup, attributes};
+use crate::dims::unravel;
 
 /// Writes the object at a path.
 pub(super) fn write(
@@ -23,13 +22,13 @@ pub(super) fn write(
     path: &str,
     node: &Node,
     stored: Option<&StoredDataset>,
-    transaction: &mut Transaction<'_>,
+    templates: &mut Templates,
+    mappings: &mut Mappings,
 ) -> Result<(), Error> {
-    let mappings = &mut transaction.mappings;
     let written = match (&node.kind, stored) {
         (NodeKind::Group, _) => write_group(lock, version, path, node),
         (NodeKind::Staged(content), Some(stored)) if !node.is_untouched(path) => {
-            write_dataset(lock, version, path, node, content, stored, mappings)
+            write_dataset(lock, version, path, node, (content, stored), templates, mappings)
         }
         _ => take_over(lock, version, path, node, mappings),
     };
@@ -74,40 +73,40 @@ fn write_dataset(
     version: &VersionGroup,
     path: &str,
     node: &Node,
-    content: &Content,
-    stored: &StoredDataset,
+    (content, stored): (&Content, &StoredDataset),
+    templates: &mut Templates,
     mappings: &mut Mappings,
 ) -> Result<(), h5strata_ffi::Error> {
-    let settings = &content.settings;
+    let (settings, array) = (&content.settings, &content.array);
     let raw_data = raw_data_path(path);
     // That there is a description was checked when the dataset was staged.
     let Ok(description) = describe::description(&settings.dtype) else { return Ok(()) };
-    let datatype = h5t::create(lock, &description)?;
-    let creation = layout::dataset_creation(lock)?;
-    if let Fill::Element(bytes) = &settings.fill {
-        h5p::set_fill_value(lock, &creation, &datatype, bytes)?;
-    }
-    let array = &content.array;
     let has_mappings = !stored.chunks.map.is_empty();
     let becomes_virtual = has_mappings && mappings.writes_staged();
-    if becomes_virtual {
+    let own;
+    let template = if becomes_virtual {
         // With its list. No chunk of what it is until then may be larger than the whole.
         let chunks = array.chunk_shape().iter().zip(array.shape());
-        let chunks: Dims = chunks.map(|(&edge, &size)| edge.min(size)).collect();
-        h5p::set_chunk(lock, &creation, &chunks)?;
-    } else if has_mappings {
-        map_chunks(lock, &creation, content, &raw_data, stored)?;
+        let chunks = chunks.map(|(&edge, &size)| edge.min(size)).collect();
+        templates.of_chunks(lock, description, settings, chunks)?
     } else {
-        h5p::set_virtual_layout(lock, &creation)?;
-    }
+        own = Template::new(lock, description, settings)?;
+        if has_mappings {
+            map_chunks(lock, &own.creation, content, &raw_data, stored)?;
+        } else {
+            h5p::set_virtual_layout(lock, &own.creation)?;
+        }
+        &own
+    };
     let space = h5s::simple(lock, array.shape())?;
-    let dataset = h5d::create(lock, &version.group, path, &datatype, &space, &creation)?;
+    let Template { datatype, creation, .. } = template;
+    let dataset = h5d::create(lock, &version.group, path, datatype, &space, creation)?;
     if becomes_virtual {
         mappings.add(h5o::object(lock, dataset.id(), ".")?.address, path);
     }
     let origin = node.origin.as_deref();
     attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;
-    layout::write_dataset_attributes(lock, dataset.id(), &raw_data, &settings.chunk_shape)
+    templates.attributes.write(lock, dataset.id(), &raw_data, &settings.chunk_shape)
 }
 
 fn map_chunks(
