@@ -14,7 +14,7 @@ use super::object_header::{Message, Search, search};
 use super::{Cursor, OndiskError, ReadAt, Structure, Superblock};
 
 /// Type of attribute messages.
-const ATTRIBUTE: u16 = 0x000c;
+pub(super) const ATTRIBUTE: u16 = 0x000c;
 
 /// Flags: datatype or dataspace is a reference to where it is shared.
 const SHARED_PARTS: u8 = 0b11;
@@ -76,37 +76,15 @@ impl Search for ByName<'_> {
 
 impl ByName<'_> {
     fn decode(&self, message: Message<'_>) -> Result<Found, OndiskError> {
-        let Message { shared, address, body, .. } = message;
-        let structure = Structure::Attribute;
-        let unsupported = |what| OndiskError::Unsupported { structure, address, what };
-        if shared {
-            return Err(unsupported("a shared message"));
-        }
-        let mut cursor = Cursor::new(body, structure, address);
-        let [version, flags] = cursor.array()?;
-        let sizes = [cursor.u16()?, cursor.u16()?, cursor.u16()?].map(usize::from);
-        let [name, datatype, dataspace] = match version {
-            1 => sizes.map(|size| size.next_multiple_of(8)),
-            2 => sizes,
-            3 => {
-                let _character_set = cursor.u8()?;
-                sizes
-            }
-            found => return Err(OndiskError::Version { structure, address, found }),
-        };
-        let name = cursor.take(name)?;
-        if name.split(|&byte| byte == 0).next() != Some(self.name) {
+        let Some(attribute) = AttributeMessage::named(self.name, message)? else {
             return Ok(Found::Nothing);
-        }
-        if version > 1 && flags & SHARED_PARTS != 0 {
-            return Err(unsupported("a shared datatype or dataspace"));
-        }
+        };
+        let AttributeMessage { datatype, dataspace, dataspace_address, .. } = attribute;
+        let structure = Structure::Attribute;
         let reference_size = self.superblock.reference_size();
-        if !is_variable_string(cursor.take(datatype)?, reference_size) {
+        if !is_variable_string(datatype, reference_size) {
             return Ok(Found::OtherType);
         }
-        let dataspace_address = cursor.address();
-        let dataspace = cursor.take(dataspace)?;
         let count =
             match decode_dataspace(dataspace, dataspace_address, self.superblock.length_size)? {
                 Dataspace::Null => Some(0),
@@ -117,12 +95,60 @@ impl ByName<'_> {
             };
         // More than a message can hold is caught when its bytes are taken.
         let count = count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX);
-        let elements_address = cursor.address();
+        let elements_address = attribute.elements_address;
+        let mut cursor = Cursor::new(attribute.elements, structure, elements_address);
         let references = cursor.take(count.saturating_mul(reference_size))?;
         for reference in references.chunks_exact(reference_size) {
             self.superblock.check_reference(reference, structure, elements_address)?;
         }
         Ok(Found::References(references.to_vec()))
+    }
+}
+
+/// An attribute as it stands in a message, its parts as they are stored.
+pub(super) struct AttributeMessage<'m> {
+    pub(super) datatype: &'m [u8],
+    pub(super) dataspace: &'m [u8],
+    /// Absolute addresses of the dataspace and the elements.
+    pub(super) dataspace_address: u64,
+    pub(super) elements_address: u64,
+    /// The elements, and what pads the message.
+    pub(super) elements: &'m [u8],
+}
+
+impl<'m> AttributeMessage<'m> {
+    /// The attribute in an attribute message; `None` if it has another name.
+    pub(super) fn named(name: &[u8], message: Message<'m>) -> Result<Option<Self>, OndiskError> {
+        let Message { shared, address, body, .. } = message;
+        let structure = Structure::Attribute;
+        let unsupported = |what| OndiskError::Unsupported { structure, address, what };
+        if shared {
+            return Err(unsupported("a shared message"));
+        }
+        let mut cursor = Cursor::new(body, structure, address);
+        let [version, flags] = cursor.array()?;
+        let sizes = [cursor.u16()?, cursor.u16()?, cursor.u16()?].map(usize::from);
+        let [name_size, datatype, dataspace] = match version {
+            1 => sizes.map(|size| size.next_multiple_of(8)),
+            2 => sizes,
+            3 => {
+                let _character_set = cursor.u8()?;
+                sizes
+            }
+            found => return Err(OndiskError::Version { structure, address, found }),
+        };
+        let found = cursor.take(name_size)?;
+        if found.split(|&byte| byte == 0).next() != Some(name) {
+            return Ok(None);
+        }
+        if version > 1 && flags & SHARED_PARTS != 0 {
+            return Err(unsupported("a shared datatype or dataspace"));
+        }
+        let datatype = cursor.take(datatype)?;
+        let dataspace_address = cursor.address();
+        let dataspace = cursor.take(dataspace)?;
+        let (elements_address, elements) = (cursor.address(), cursor.rest());
+        Ok(Some(Self { datatype, dataspace, dataspace_address, elements_address, elements }))
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Dataspace, Layout, OndiskError, ReadAt, Structure, Superblock};
 pub(super) use scan::{Block, Message, Search, search};
 
 /// Message types.
-const DATASPACE: u16 = 0x0001;
+pub(super) const DATASPACE: u16 = 0x0001;
 const DATATYPE: u16 = 0x0003;
 pub(super) const LAYOUT: u16 = 0x0008;
 

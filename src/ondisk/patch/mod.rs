@@ -21,6 +21,7 @@ mod collection;
 mod end_of_file;
 mod hidden;
 mod layout;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -28,6 +29,7 @@ use collection::Shared;
 use end_of_file::EndOfFile;
 pub(crate) use hidden::HiddenList;
 use layout::LayoutSlot;
+pub(crate) use table::TablePlace;
 
 use super::{FieldWidth, GlobalHeapId, OndiskError, ReadAt, Structure, Superblock, WriteAt};
 

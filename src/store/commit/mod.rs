@@ -148,8 +148,8 @@ fn store_dataset(
     };
     let mut chunks = store.run()?;
     path.clone_into(&mut chunks.report.path);
-    let digests = table.write(&h5strata_ffi::lock())?;
-    transaction.keep_digests(path, digests);
+    let written = table.write(&h5strata_ffi::lock(), target, file)?;
+    transaction.keep_digests(path, written);
     let unchanged = has_origin && is_as_in_parent(stage, path, content, &chunks)?;
     Ok(StoredDataset { chunks, unchanged })
 }

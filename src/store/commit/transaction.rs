@@ -13,7 +13,7 @@ use super::super::file::FileInner;
 use super::super::library::write_access;
 use super::super::names::{CURRENT_VERSION, VERSIONS};
 use super::super::writer::{Held, Writer};
-use super::hash_table::Digests;
+use super::hash_table::{Digests, TableUpdate};
 use super::mappings::Mappings;
 use crate::atomic::{LockError, Overlay};
 
@@ -26,6 +26,8 @@ pub(in crate::store) struct Transaction<'w> {
     known: &'w mut HashMap<String, Digests>,
     /// As this one leaves them.
     digests: HashMap<String, Digests>,
+    /// What is to be written to hash tables when libhdf5 has closed the file.
+    tables: Vec<TableUpdate>,
 }
 
 impl Transaction<'_> {
@@ -70,9 +72,14 @@ impl Transaction<'_> {
         self.known.remove(path)
     }
 
-    /// Leaves a dataset's digests to the next commit.
-    pub(super) fn keep_digests(&mut self, path: &str, digests: Digests) {
+    /// Leaves a dataset's digests to the next commit, and has its hash table updated.
+    pub(super) fn keep_digests(
+        &mut self,
+        path: &str,
+        (digests, update): (Digests, Option<TableUpdate>),
+    ) {
         self.digests.insert(path.to_owned(), digests);
+        self.tables.extend(update);
     }
 }
 
@@ -88,13 +95,14 @@ fn attempt<T>(
     mappings.hide(&mut *locked(overlay)).map_err(inner.structure("/"))?;
     let (file, versions, failure) = open(inner, overlay).map_err(inner.library("/"))?;
     let (known, digests) = (&mut held.tables, HashMap::new());
-    let mut transaction = Transaction { file, versions, mappings, known, digests };
+    let tables = Vec::new();
+    let mut transaction = Transaction { file, versions, mappings, known, digests, tables };
     let outcome = change(&mut transaction);
     if outcome.is_err() && locked(overlay).failure().is_none() {
         // libhdf5 writes what it holds when it closes the file: to nobody.
         locked(overlay).discard()?;
     }
-    let Transaction { file, versions, mappings, digests, .. } = transaction;
+    let Transaction { file, versions, mappings, digests, tables, .. } = transaction;
     let flushed = flush(file, versions);
     // libhdf5 is not told of writes that fail: see `Failure`.
     locked(overlay).check_writes()?;
@@ -104,7 +112,11 @@ fn attempt<T>(
         let (call, source) = ("H5Fclose", io::ErrorKind::ResourceBusy.into());
         return Err(inner.library("/")(h5strata_ffi::Error::Os { call, source }));
     }
-    make_real(inner, writer, held, &mut locked(overlay), mappings)?;
+    let mut overlay = locked(overlay);
+    for table in tables {
+        table.write(&mut *overlay).map_err(inner.structure("/"))?;
+    }
+    make_real(inner, writer, held, &mut overlay, mappings)?;
     held.tables.extend(digests);
     Ok(outcome)
 }

@@ -6,16 +6,18 @@ mod hasher;
 use std::collections::{HashMap, HashSet};
 
 use h5strata_ffi::id::File;
-use h5strata_ffi::{Lock, h5a, h5d, h5p, h5s, h5t};
+use h5strata_ffi::{Lock, h5a, h5d, h5o, h5p, h5s, h5t};
 
 use self::hasher::DigestKeys;
 use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
+use super::super::file::FileInner;
 use super::super::layout::{self, HASH_TABLE_CHUNK, HASH_TABLE_FILTER};
 use super::super::names::{LARGEST_INDEX, hash_table_path};
 use crate::codec::decode_first_by_lzf;
 use crate::dims::RawChunk;
 use crate::memory::{room, zeroed};
+use crate::ondisk::{OndiskError, TablePlace, WriteAt};
 
 /// Bytes of a row: 32 of the digest, then where the chunk begins and ends along axis 0 of `raw_data`.
 const ROW: usize = 48;
@@ -45,13 +47,33 @@ pub(in crate::store) struct Digests {
     rows: u64,
     /// The rows of the last chunk of the table, if it is stored as such tables are and the chunk is not full.
     last_chunk: Option<Vec<u8>>,
+    /// Address of the table's object header, and where what changes in it stands, once it was looked for.
+    header: Option<u64>,
+    place: Option<TablePlace>,
+}
+
+/// Rows that are added to a table where it stands, when libhdf5 has closed the file.
+#[derive(Debug)]
+pub(super) struct TableUpdate {
+    place: TablePlace,
+    /// How many there are then.
+    rows: u64,
+    /// The last chunk as it is stored.
+    chunk: Vec<u8>,
+}
+
+impl TableUpdate {
+    pub(super) fn write(&self, file: &mut dyn WriteAt) -> Result<(), OndiskError> {
+        self.place.write(file, self.rows, &self.chunk)
+    }
 }
 
 /// The hash table of one dataset.
 #[derive(Debug)]
 pub(super) struct HashTable {
     path: String,
-    dataset: h5d::Dataset,
+    /// `None` where it was not needed yet.
+    dataset: Option<h5d::Dataset>,
     digests: Digests,
     /// Elements of a chunk along axis 0.
     edge: u64,
@@ -70,12 +92,12 @@ impl HashTable {
         known: Option<Digests>,
     ) -> Result<Self, DatasetFault> {
         let path = hash_table_path(path);
+        if let Some(digests) = known {
+            return Ok(Self { path, dataset: None, digests, edge, added: Vec::new() });
+        }
         let fault = |fault| DatasetFault::HashTable { path: path.clone(), fault };
         let lock = h5strata_ffi::lock();
         let dataset = h5d::open(&lock, file, &path)?;
-        if let Some(digests) = known {
-            return Ok(Self { path, dataset, digests, edge, added: Vec::new() });
-        }
         let datatype = h5d::datatype(&lock, &dataset)?;
         let expected = h5t::create(&lock, &layout::hash_row())?;
         if !h5t::equal(&lock, &datatype, &expected)? {
@@ -88,30 +110,37 @@ impl HashTable {
             _ => return Err(fault(HashTableFault::LargestIndex { largest_index: rows })),
         };
         let (path, digests) = (path.clone(), Digests::default());
-        let mut table = Self { path, dataset, digests, edge, added: Vec::new() };
-        table.read(&lock, rows, raw_chunks)?;
+        let mut table = Self { path, dataset: None, digests, edge, added: Vec::new() };
+        table.read(&lock, &dataset, rows, raw_chunks)?;
+        table.dataset = Some(dataset);
         Ok(table)
     }
 
-    fn read(&mut self, lock: &Lock, rows: u64, raw_chunks: u64) -> Result<(), DatasetFault> {
+    fn read(
+        &mut self,
+        lock: &Lock,
+        dataset: &h5d::Dataset,
+        rows: u64,
+        raw_chunks: u64,
+    ) -> Result<(), DatasetFault> {
         self.digests.rows = rows;
         if rows == 0 {
-            self.digests.last_chunk = is_usual(lock, &self.dataset)?.then(Vec::new);
+            self.digests.last_chunk = is_usual(lock, dataset)?.then(Vec::new);
             return Ok(());
         }
         let memory = || DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) };
         let count = usize::try_from(rows).map_err(|_| memory())?;
         let size = count.checked_mul(ROW).ok_or_else(memory)?;
-        let is_usual = is_usual(lock, &self.dataset)?;
-        let in_chunks = if is_usual { self.read_chunks(lock, size)? } else { None };
+        let is_usual = is_usual(lock, dataset)?;
+        let in_chunks = if is_usual { read_chunks(lock, dataset, size)? } else { None };
         let bytes = match in_chunks {
             Some(bytes) => bytes,
             None => {
                 let mut bytes = zeroed::<u8>(size).ok_or_else(memory)?;
-                let datatype = h5d::datatype(lock, &self.dataset)?;
+                let datatype = h5d::datatype(lock, dataset)?;
                 let rows =
                     h5s::Hyperslab { start: &[0], stride: None, count: &[rows], block: None };
-                let reader = h5d::Reader::new(lock, &self.dataset, datatype)?;
+                let reader = h5d::Reader::new(lock, dataset, datatype)?;
                 reader.read(lock, Some(&rows), &mut bytes)?;
                 bytes
             }
@@ -131,34 +160,6 @@ impl HashTable {
         }
         self.digests.unsorted = bytes;
         Ok(())
-    }
-
-    /// The first `size` bytes of the rows of a usual table, chunk by chunk, the last no further than they go: most of a
-    /// small table's chunk is empty. `None` if that is for libhdf5 to read, or to refuse.
-    fn read_chunks(&self, lock: &Lock, size: usize) -> Result<Option<Vec<u8>>, DatasetFault> {
-        // The extent that bounds them is whatever the file says; memory that no row comes for is never touched.
-        let mut bytes = room(size).ok_or(DatasetFault::Memory { bytes: size as u64 })?;
-        let mut stored = Vec::new();
-        let mut start = 0;
-        while bytes.len() < size {
-            let wanted = (size - bytes.len()).min(chunk::BYTES);
-            let length = h5d::chunk_storage_size(lock, &self.dataset, &[start]).ok();
-            let length = length.and_then(|length| usize::try_from(length).ok());
-            let Some(length) = length.filter(|&length| length <= 2 * chunk::BYTES) else {
-                return Ok(None);
-            };
-            stored.resize(length, 0);
-            let read = h5d::read_chunk(lock, &self.dataset, &[start], &mut stored)?;
-            let rows = match (read.filter_mask, stored.get(..read.size)) {
-                (0, Some(stored)) => decode_first_by_lzf(stored, wanted).ok(),
-                (LEFT_OUT, Some(stored)) => stored.get(..wanted).map(<[u8]>::to_vec),
-                _ => None,
-            };
-            let Some(rows) = rows else { return Ok(None) };
-            bytes.extend_from_slice(&rows);
-            start += chunk::ROWS as u64;
-        }
-        Ok(Some(bytes))
     }
 
     /// One past the last raw chunk that has a row.
@@ -205,47 +206,116 @@ impl HashTable {
         self.digests.list(raw);
     }
 
-    /// Writes the rows that were added, in one piece, and after them how many there are.
-    /// Returns the digests of all chunks.
-    pub(super) fn write(mut self, lock: &Lock) -> Result<Digests, DatasetFault> {
+    /// Writes the rows that were added, in one piece, and after them how many there are; or says what is to be written
+    /// when libhdf5 has closed the file. Returns the digests of all chunks.
+    ///
+    /// `file`: open for writing; `committed`: the same as the last commit has left it.
+    pub(super) fn write(
+        mut self,
+        lock: &Lock,
+        file: &File,
+        committed: &FileInner,
+    ) -> Result<(Digests, Option<TableUpdate>), DatasetFault> {
         let added = (self.added.len() / ROW) as u64;
         if added == 0 {
-            return Ok(self.digests);
+            return Ok((self.digests, None));
         }
         let rows = self.digests.rows + added;
-        h5d::set_extent(lock, &self.dataset, &[rows])?;
+        if let Some(update) = self.update(lock, file, committed, rows)? {
+            self.digests.rows = rows;
+            return Ok((self.digests, Some(update)));
+        }
+        let dataset = match self.dataset.take() {
+            Some(dataset) => dataset,
+            None => h5d::open(lock, file, &self.path)?,
+        };
+        h5d::set_extent(lock, &dataset, &[rows])?;
         match self.digests.last_chunk.take() {
-            Some(rows) => self.digests.last_chunk = Some(self.write_chunks(lock, rows)?),
+            Some(last) => {
+                self.digests.last_chunk = Some(self.write_chunks(lock, &dataset, last)?);
+            }
             None => {
                 let start = &[self.digests.rows];
                 let new = h5s::Hyperslab { start, stride: None, count: &[added], block: None };
-                let datatype = h5d::datatype(lock, &self.dataset)?;
-                h5d::write(lock, &self.dataset, &datatype, Some(&new), &self.added)?;
+                let datatype = h5d::datatype(lock, &dataset)?;
+                h5d::write(lock, &dataset, &datatype, Some(&new), &self.added)?;
             }
         }
         let count = i64::try_from(rows)
             .map_err(|_| DatasetFault::Memory { bytes: rows.saturating_mul(ROW as u64) })?;
         // Of the type that was looked at when the table was read, or that it was made with.
-        let attribute = h5a::open(lock, self.dataset.id(), ".", LARGEST_INDEX)?;
+        let attribute = h5a::open(lock, dataset.id(), ".", LARGEST_INDEX)?;
         h5a::rewrite(lock, &attribute, &count.to_le_bytes())?;
         self.digests.rows = rows;
-        Ok(self.digests)
+        Ok((self.digests, None))
     }
-}
 
-impl HashTable {
+    /// The added rows as an update of the last chunk, if that is all that changes and keeps its length.
+    fn update(
+        &mut self,
+        lock: &Lock,
+        file: &File,
+        committed: &FileInner,
+        rows: u64,
+    ) -> Result<Option<TableUpdate>, DatasetFault> {
+        let digests = &mut self.digests;
+        let (None, Some(last)) = (&self.dataset, &mut digests.last_chunk) else { return Ok(None) };
+        let have = last.len() / ROW;
+        let place = digests.place.take();
+        if have == 0 || have + self.added.len() / ROW > chunk::ROWS {
+            return Ok(None);
+        }
+        let place = match (place, committed.read_at()) {
+            (None, Some((bytes, superblock))) => {
+                let header = match digests.header {
+                    Some(header) => header,
+                    None => h5o::address(lock, file, &self.path)?,
+                };
+                digests.header = Some(header);
+                let first = digests.rows - have as u64;
+                // Where it cannot be found it is libhdf5's to find.
+                let find = || {
+                    TablePlace::find(bytes, superblock, header, LARGEST_INDEX, digests.rows, first)
+                };
+                committed.read_whole(find).ok().flatten()
+            }
+            (place, _) => place,
+        };
+        let before = last.len();
+        last.extend_from_slice(&self.added);
+        let (Some(place), Some(chunk)) = (place, chunk::encode(last)) else {
+            last.truncate(before);
+            return Ok(None);
+        };
+        if chunk.len() != place.chunk_len() {
+            last.truncate(before);
+            return Ok(None);
+        }
+        if last.len() == chunk::ROWS * ROW {
+            last.clear();
+        } else {
+            digests.place = Some(place);
+        }
+        Ok(Some(TableUpdate { place, rows, chunk }))
+    }
+
     /// Writes the added rows behind those of the last chunk, chunk by chunk; returns the rows of what is the last chunk
     /// then.
-    fn write_chunks(&self, lock: &Lock, mut rows: Vec<u8>) -> Result<Vec<u8>, DatasetFault> {
+    fn write_chunks(
+        &self,
+        lock: &Lock,
+        dataset: &h5d::Dataset,
+        mut rows: Vec<u8>,
+    ) -> Result<Vec<u8>, DatasetFault> {
         let mut start = self.digests.rows - (rows.len() / ROW) as u64;
         rows.extend_from_slice(&self.added);
         for chunk in rows.chunks(chunk::ROWS * ROW) {
             match chunk::encode(chunk) {
-                Some(stored) => h5d::write_chunk(lock, &self.dataset, &[start], 0, &stored)?,
+                Some(stored) => h5d::write_chunk(lock, dataset, &[start], 0, &stored)?,
                 None => {
                     let mut stored = chunk.to_vec();
                     stored.resize(chunk::ROWS * ROW, 0);
-                    h5d::write_chunk(lock, &self.dataset, &[start], LEFT_OUT, &stored)?;
+                    h5d::write_chunk(lock, dataset, &[start], LEFT_OUT, &stored)?;
                 }
             }
             start += chunk::ROWS as u64;
@@ -253,6 +323,38 @@ impl HashTable {
         rows.drain(..rows.len() / (chunk::ROWS * ROW) * (chunk::ROWS * ROW));
         Ok(rows)
     }
+}
+
+/// The first `size` bytes of the rows of a usual table, chunk by chunk, the last no further than they go: most of a
+/// small table's chunk is empty. `None` if that is for libhdf5 to read, or to refuse.
+fn read_chunks(
+    lock: &Lock,
+    table: &h5d::Dataset,
+    size: usize,
+) -> Result<Option<Vec<u8>>, DatasetFault> {
+    // The extent that bounds them is whatever the file says; memory that no row comes for is never touched.
+    let mut bytes = room(size).ok_or(DatasetFault::Memory { bytes: size as u64 })?;
+    let mut stored = Vec::new();
+    let mut start = 0;
+    while bytes.len() < size {
+        let wanted = (size - bytes.len()).min(chunk::BYTES);
+        let length = h5d::chunk_storage_size(lock, table, &[start]).ok();
+        let length = length.and_then(|length| usize::try_from(length).ok());
+        let Some(length) = length.filter(|&length| length <= 2 * chunk::BYTES) else {
+            return Ok(None);
+        };
+        stored.resize(length, 0);
+        let read = h5d::read_chunk(lock, table, &[start], &mut stored)?;
+        let rows = match (read.filter_mask, stored.get(..read.size)) {
+            (0, Some(stored)) => decode_first_by_lzf(stored, wanted).ok(),
+            (LEFT_OUT, Some(stored)) => stored.get(..wanted).map(<[u8]>::to_vec),
+            _ => None,
+        };
+        let Some(rows) = rows else { return Ok(None) };
+        bytes.extend_from_slice(&rows);
+        start += chunk::ROWS as u64;
+    }
+    Ok(Some(bytes))
 }
 
 /// Whether a table is stored as such tables are: in chunks of 4096 rows, compressed by LZF alone.
