@@ -1,7 +1,7 @@
 //! Stored chunks are used again where their values are equal bit for bit, and nowhere else.
 
 use h5strata::store::DataVersionReason;
-use h5strata::{Error, Selection, StageOptions, VersionedFile};
+use h5strata::{Error, OpenOptions, Selection, StageOptions, VersionedFile};
 use ndarray::{Array1, array, s};
 
 use crate::support::Outcome;
@@ -253,5 +253,43 @@ fn sound_chunks_are_used_again_when_chunks_are_verified() -> Outcome {
     assert_eq!((report.chunks_written, report.chunks_reused), (0, 4));
     assert!(report.datasets.iter().all(|dataset| dataset.chunks_mismatched.is_empty()));
     assert_eq!(read_strings(&file, "r2", "text"), ["a", "bc", "d"]);
+    Ok(())
+}
+
+/// Rows that were added to a table in its place, commit after commit of one handle, were lost, or others with them: as
+/// the last chunk grows, when it is full, and when another takes over.
+#[test]
+fn a_hash_table_has_every_row_however_it_was_written() -> Outcome {
+    const FIRST: u64 = 4070;
+    let scratch = Scratch::new();
+    let mut file = scratch.create();
+    let mut stage = file.stage("r0")?;
+    let values = Array1::from_iter(1..=FIRST as i64);
+    stage.create_dataset("x").chunks(&[1]).data(&values)?;
+    stage.create_dataset("y").chunks(&[1]).data(&values.slice(s![..3]).to_owned())?;
+    stage.commit()?;
+    for version in 1..70_usize {
+        let (mut stage, value) = (file.stage(&format!("r{version}"))?, -(version as i64));
+        stage.dataset_mut("x")?.write_scalar(s![7 * version], value)?;
+        let mut few = stage.dataset_mut("y")?;
+        few.write_scalar(s![..version % 3 + 1], value)?;
+        if version % 20 == 0 {
+            stage.commit()?;
+            // Another handle knows nothing of the table.
+            drop(file);
+            file = OpenOptions::new().open_rw(&scratch.path)?;
+        } else {
+            stage.commit()?;
+        }
+    }
+    // All values of one dataset that there were are known.
+    let mut stage = file.stage("again")?;
+    let all = Array1::from_iter((1..=FIRST as i64).chain((1..70).map(|version| -version)));
+    stage.dataset_mut("x")?.resize(&[all.len() as u64])?;
+    stage.dataset_mut("x")?.write(s![..], &all)?;
+    let report = stage.commit()?;
+    assert_eq!((report.chunks_written, report.chunks_reused), (0, all.len() as u64));
+    drop(file);
+    scratch.alter("agrees", &[])?;
     Ok(())
 }

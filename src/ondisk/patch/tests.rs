@@ -289,6 +289,30 @@ fn layouts_that_are_not_virtual_and_empty_are_refused() {
     assert!(place(missing).starts_with("MissingMessage { structure: Layout"));
 }
 
+/// A dataset of chunks without any, in the place of a virtual one without mappings.
+#[test]
+fn a_dataset_without_chunks_becomes_a_virtual_one() {
+    for form in forms() {
+        let undefined = field(form.offset_size.all_ones(), form.offset_size);
+        let mut layout = virtual_layout(0, 0, form.offset_size);
+        layout.2 = [&[3, 2, 3][..], &undefined, &[5, 0, 0, 0, 6, 0, 0, 0, 8, 0, 0, 0]].concat();
+        let mut made = form.with_layouts(&[layout.clone()], None);
+        let list = vec![9; 300];
+        patch(&mut made, std::slice::from_ref(&list)).unwrap();
+        let superblock = Superblock::read(&made.file).unwrap();
+        let header = ObjectHeader::read(&made.file, &superblock, made.headers[0]).unwrap();
+        let Layout::Virtual { mappings: Some(id) } = header.layout().unwrap() else {
+            panic!("{:?}", header.layout());
+        };
+        let found = locate(&made.file, &superblock, id).unwrap().read(&made.file).unwrap();
+        assert_eq!(found, list);
+        // One with chunks stays what it is.
+        layout.2[3..3 + form.offset_size.bytes()].fill(0);
+        let mut made = form.with_layouts(&[layout], None);
+        assert!(patch(&mut made, &[list]).is_err());
+    }
+}
+
 fn begin(file: &WritableFile) -> String {
     MapPatcher::begin(file).map_or_else(|error| format!("{error:?}"), |_| "accepted".to_owned())
 }
