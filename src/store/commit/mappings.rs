@@ -9,9 +9,7 @@ use super::super::error::Error;
 use super::super::file::FileInner;
 use super::super::names::VERSIONS;
 use super::super::stage::Stage;
-use super::base_list::BaseList;
-use crate::chunk_map::vds_block::{ChunkSources, list_bytes};
-use crate::dims::{ChunkIndex, RawChunk};
+use super::staged_list::StagedList;
 use crate::ondisk::{
     FieldWidth, HiddenList, Layout, MapPatcher, ObjectHeader, ObjectRange, OndiskError, ReadAt,
     Superblock, WriteAt, locate,
@@ -35,22 +33,6 @@ pub(in crate::store) struct Mappings {
     staged: BTreeMap<String, Vec<u8>>,
     /// The new lists, by the address of their dataset's object header.
     new: Vec<(u64, NewList)>,
-}
-
-/// What the list of a staged dataset is made from.
-pub(super) struct StagedList<'c> {
-    pub(super) path: &'c str,
-    pub(super) sources: ChunkSources<'c>,
-    pub(super) map: &'c [(ChunkIndex, RawChunk)],
-    /// Where the other mappings are, if `map` has those alone that change.
-    pub(super) base: Option<&'c BaseList>,
-}
-
-impl StagedList<'_> {
-    /// Number of mappings.
-    fn len(&self) -> u64 {
-        self.base.map_or(self.map.len() as u64, |base| base.mappings(self.map))
-    }
 }
 
 /// A list of the parent version.
@@ -123,8 +105,7 @@ impl Mappings {
     /// of a length to encode them with if so.
     pub(super) fn decide(&mut self, staged: &[StagedList<'_>]) -> Option<FieldWidth> {
         let length_size = self.length_size?;
-        let bytes = |list: &StagedList<'_>| list_bytes(list.sources, list.len(), length_size);
-        let bytes: u64 = staged.iter().map(bytes).fold(0, u64::saturating_add);
+        let bytes = staged.iter().map(|list| list.bytes(length_size)).fold(0, u64::saturating_add);
         self.writes_staged = self.inherited_bytes().saturating_add(bytes) >= SMALL;
         self.writes_staged.then_some(length_size)
     }

@@ -11,6 +11,7 @@ mod meter;
 mod objects;
 mod report;
 mod reused;
+mod staged_list;
 mod template;
 mod transaction;
 mod unchanged;
@@ -28,10 +29,10 @@ use self::early::ChunkDigests;
 pub(super) use self::hash_table::Digests;
 use self::hash_table::HashTable;
 pub(super) use self::mappings::Mappings;
-use self::mappings::StagedList;
 use self::meter::Meter;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
+use self::staged_list::{StagedList, sources_of};
 use self::template::Templates;
 pub(super) use self::transaction::Transaction;
 use super::describe;
@@ -40,10 +41,8 @@ use super::file::{FileInner, Latest};
 use super::layout::{self, StorageSettings};
 use super::names::{FIRST_VERSION, VERSIONS, raw_data_path};
 use super::stage::{Content, NodeKind, Settings, Stage, StageFault};
-use crate::chunk_map::vds_block::{ChunkSources, encode_list};
-use crate::chunk_map::{ChunkMap, MapError};
+use crate::chunk_map::ChunkMap;
 use crate::codec::Pipeline;
-use crate::ondisk::FieldWidth;
 use crate::raw::RawWriter;
 
 /// Writes a version, all of it or nothing (see [`Transaction`] for the protocol).
@@ -241,50 +240,23 @@ fn write_objects(
 ) -> Result<VersionGroup, Error> {
     let raw_data: Vec<String> = datasets.keys().map(|path| raw_data_path(path)).collect();
     let lists: Vec<StagedList<'_>> = (datasets.iter().zip(&raw_data))
-        .filter_map(|((path, dataset), raw_data)| staged_list(stage, path, dataset, raw_data))
+        .filter_map(|((path, dataset), raw_data)| StagedList::of(stage, path, dataset, raw_data))
         .collect();
     let Some(length_size) = transaction.mappings.decide(&lists) else {
         return write_version(stage, datasets, transaction);
     };
-    let mut encoded = Ok(BTreeMap::new());
+    let encode = |list: &StagedList<'_>| {
+        let encoded = list.encode(length_size);
+        let encoded = encoded.map_err(|error| stage.dataset_error(list.path, error.into()))?;
+        Ok((list.path.to_owned(), encoded))
+    };
+    let mut encoded: Result<BTreeMap<_, _>, Error> = Ok(BTreeMap::new());
     let version = stage.file.inner.threads().beside(
-        || encoded = lists.iter().map(|list| encode(list, length_size)).collect(),
+        || encoded = lists.iter().map(encode).collect(),
         || write_version(stage, datasets, transaction),
     )?;
-    let encoded = encoded.map_err(|(path, fault)| stage.dataset_error(path, fault.into()))?;
-    transaction.mappings.take_staged(encoded);
+    transaction.mappings.take_staged(encoded?);
     Ok(version)
-}
-
-/// What the list of a staged dataset is made from; `None` without mappings.
-fn staged_list<'c>(
-    stage: &'c Stage<'_>,
-    path: &'c str,
-    dataset: &'c StoredDataset,
-    raw_data: &'c str,
-) -> Option<StagedList<'c>> {
-    let NodeKind::Staged(content) = &stage.tree.get(path)?.kind else { return None };
-    let StoredChunks { map, base_list, .. } = &dataset.chunks;
-    let (sources, base) = (sources_of(content, raw_data), base_list.as_ref());
-    (!map.is_empty()).then_some(StagedList { path, sources, map, base })
-}
-
-fn sources_of<'c>(content: &'c Content, raw_data: &'c str) -> ChunkSources<'c> {
-    let (shape, chunk_shape) = (content.array.shape(), content.settings.chunk_shape.as_slice());
-    ChunkSources { shape, chunk_shape, raw_data }
-}
-
-/// The path of a staged dataset and the list of its mappings.
-fn encode<'c>(
-    list: &StagedList<'c>,
-    length_size: FieldWidth,
-) -> Result<(String, Vec<u8>), (&'c str, MapError)> {
-    let encoded = encode_list(list.sources, list.map.iter().copied(), length_size);
-    let encoded = encoded.map_err(MapError::from).and_then(|encoded| match list.base {
-        Some(base) => base.with(&encoded),
-        None => Ok(encoded),
-    });
-    Ok((list.path.to_owned(), encoded.map_err(|error| (list.path, error))?))
 }
 
 /// The group of the version, not committed yet.

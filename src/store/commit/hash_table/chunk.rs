@@ -6,7 +6,7 @@
 
 use super::ROW;
 
-/// Rows and bytes of a chunk ([`HASH_TABLE_CHUNK`](super::HASH_TABLE_CHUNK)).
+/// Rows and bytes of a chunk ([`HASH_TABLE_CHUNK`](crate::store::layout::HASH_TABLE_CHUNK)).
 pub(super) const ROWS: usize = 4096;
 pub(super) const BYTES: usize = ROWS * ROW;
 

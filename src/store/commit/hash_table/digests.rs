@@ -1,0 +1,97 @@
+//! What is known of a table's rows.
+
+use std::collections::{HashMap, HashSet};
+
+use super::ROW;
+use super::hasher::DigestKeys;
+use crate::dims::RawChunk;
+use crate::ondisk::TablePlace;
+use crate::store::digest::Digest;
+
+/// How often rows are looked through before a map of them is made, which takes about as long as so many times.
+const SCANS: u32 = 16;
+
+/// The digests of all stored chunks of one dataset, in memory: they are read once for all commits to an open file.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Digests {
+    pub(super) chunks: HashMap<Digest, RawChunk, DigestKeys>,
+    /// Rows as they were read, of digests that are not in `chunks` yet.
+    pub(super) unsorted: Vec<u8>,
+    /// How often those were looked through.
+    pub(super) scans: u32,
+    /// How many raw chunks from the first on have a row, which of the later ones have, and one past the last of them.
+    pub(super) listed: u64,
+    pub(super) listed_later: HashSet<RawChunk>,
+    pub(super) end: u64,
+    /// Number of valid rows.
+    pub(super) rows: u64,
+    /// The rows of the last chunk of the table, if it is stored as such tables are and the chunk is not full.
+    pub(super) last_chunk: Option<Vec<u8>>,
+    /// Address of the table's object header, and where what changes in it stands, once it was looked for.
+    pub(super) header: Option<u64>,
+    pub(super) place: Option<TablePlace>,
+}
+
+impl Digests {
+    /// One past the last raw chunk that has a row.
+    pub(in crate::store::commit) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The stored chunk with a digest; `edge`: elements of a chunk along axis 0.
+    pub(super) fn find(&mut self, digest: &Digest, edge: u64) -> Option<RawChunk> {
+        if self.chunks.contains_key(digest) || self.unsorted.is_empty() {
+            return self.chunks.get(digest).copied();
+        }
+        // Of several chunks with one digest any will do; the first is taken.
+        let (bytes, _) = self.unsorted.as_chunks::<ROW>();
+        let mut rows = (0..).zip(bytes);
+        self.scans += 1;
+        if self.scans <= SCANS {
+            let found = rows.find(|(_, bytes)| bytes.starts_with(digest));
+            return found.and_then(|(row, bytes)| raw_of(row, bytes, edge));
+        }
+        self.chunks.reserve(bytes.len());
+        for (row, bytes) in rows {
+            if let (Some(&digest), Some(raw)) = (bytes.first_chunk(), raw_of(row, bytes, edge)) {
+                self.chunks.entry(digest).or_insert(raw);
+            }
+        }
+        self.unsorted = Vec::new();
+        self.chunks.get(digest).copied()
+    }
+
+    pub(super) fn is_listed(&self, raw: RawChunk) -> bool {
+        raw.0 < self.listed || self.listed_later.contains(&raw)
+    }
+
+    /// Number of raw chunks that have a row.
+    pub(super) fn rows_of_chunks(&self) -> u64 {
+        self.listed + self.listed_later.len() as u64
+    }
+
+    pub(super) fn list(&mut self, raw: RawChunk) {
+        if raw.0 > self.listed {
+            self.listed_later.insert(raw);
+        } else if raw.0 == self.listed {
+            self.listed += 1;
+            while !self.listed_later.is_empty() && self.listed_later.remove(&RawChunk(self.listed))
+            {
+                self.listed += 1;
+            }
+        }
+        self.end = self.end.max(raw.0.saturating_add(1));
+    }
+}
+
+/// The chunk of the row number `row`, which is where the row says it begins: the order of rows is nobody's, though mostly
+/// that of the chunks. `None` where no chunk of `edge` elements along axis 0 begins.
+pub(super) fn raw_of(row: u64, bytes: &[u8; ROW], edge: u64) -> Option<RawChunk> {
+    let start = bytes.get(size_of::<Digest>()..)?.first_chunk().copied()?;
+    let start = u64::try_from(i64::from_le_bytes(start)).ok()?;
+    if row.checked_mul(edge) == Some(start) && edge > 0 {
+        return Some(RawChunk(row));
+    }
+    let raw = start.checked_div(edge)?;
+    (raw * edge == start).then_some(RawChunk(raw))
+}
