@@ -21,7 +21,8 @@ const SAME_FILE: &str = ".";
 /// How many mappings of a list are decoded in the time that one takes to be looked up alone.
 const LOOKUP_SHARE: u64 = 32;
 
-/// Mappings from which on a list is made from another one's bytes, rather than anew.
+/// Mappings from which on a list is made from another one's bytes, rather than anew. Such a list is larger than those that
+/// are left to libhdf5, which needs all mappings.
 const FEWEST_EDITED: u64 = 32;
 
 /// A version's dataset as the file holds it: its extent, and where its mappings are.

@@ -126,9 +126,9 @@ fn a_damaged_list_is_not_taken_over() -> Outcome {
     drop(file);
     let mut bytes = scratch.bytes();
     let name = b"/_version_data/x/raw_data\0";
-    let entries = bytes.windows(name.len()).enumerate().filter(|(_, window)| window == name);
+    let mut entries = bytes.windows(name.len()).enumerate().filter(|(_, window)| window == name);
     // The start of the source in an entry in the middle.
-    let (at, _) = entries.skip(250).next().ok_or("too few entries")?;
+    let (at, _) = entries.nth(250).ok_or("too few entries")?;
     bytes[at + name.len() + 24] ^= 1;
     std::fs::write(&scratch.path, &bytes)?;
 

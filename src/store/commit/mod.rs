@@ -30,10 +30,10 @@ pub(super) use self::hash_table::Digests;
 use self::hash_table::HashTable;
 pub(super) use self::mappings::Mappings;
 use self::meter::Meter;
+use self::objects::ObjectWriter;
 pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
 use self::staged_list::{StagedList, sources_of};
-use self::template::Templates;
 pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
@@ -280,12 +280,12 @@ fn write_version(
         .map_err(file.library(&object))?;
     let parent = parent.map(|name| h5g::open(&lock, versions, name)).transpose();
     let version = VersionGroup { group, parent: parent.map_err(file.library(VERSIONS))? };
-    let mut templates = Templates::new(&lock).map_err(file.library(&object))?;
-    let mappings = &mut transaction.mappings;
+    let objects = ObjectWriter::new(&lock, &version, &mut transaction.mappings);
+    let mut objects = objects.map_err(file.library(&object))?;
     for (path, node) in &stage.tree {
-        let stored = datasets.get(path);
-        objects::write(&lock, stage, &version, path, node, stored, &mut templates, mappings)?;
+        objects.write(stage, path, node, datasets.get(path))?;
     }
+    drop(objects);
     attributes::write(&lock, &version, ".", None, &stage.attributes, &[])
         .map_err(file.library(&object))?;
     Ok(version)

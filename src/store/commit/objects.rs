@@ -14,25 +14,83 @@ use super::template::{Template, Templates};
 use super::{StoredDataset, VersionGroup, attributes};
 use crate::dims::unravel;
 
-/// Writes the object at a path.
-pub(super) fn write(
-    lock: &Lock,
-    stage: &Stage<'_>,
-    version: &VersionGroup,
-    path: &str,
-    node: &Node,
-    stored: Option<&StoredDataset>,
-    templates: &mut Templates,
-    mappings: &mut Mappings,
-) -> Result<(), Error> {
-    let written = match (&node.kind, stored) {
-        (NodeKind::Group, _) => write_group(lock, version, path, node),
-        (NodeKind::Staged(content), Some(stored)) if !node.is_untouched(path) => {
-            write_dataset(lock, version, path, node, (content, stored), templates, mappings)
+/// Writes the objects of a version, one after the other.
+pub(super) struct ObjectWriter<'w> {
+    lock: &'w Lock,
+    version: &'w VersionGroup,
+    templates: Templates,
+    mappings: &'w mut Mappings,
+}
+
+impl<'w> ObjectWriter<'w> {
+    pub(super) fn new(
+        lock: &'w Lock,
+        version: &'w VersionGroup,
+        mappings: &'w mut Mappings,
+    ) -> Result<Self, h5strata_ffi::Error> {
+        Ok(Self { lock, version, templates: Templates::new(lock)?, mappings })
+    }
+
+    /// Writes the object at a path, which is above those at longer ones.
+    pub(super) fn write(
+        &mut self,
+        stage: &Stage<'_>,
+        path: &str,
+        node: &Node,
+        stored: Option<&StoredDataset>,
+    ) -> Result<(), Error> {
+        let (lock, version) = (self.lock, self.version);
+        let written = match (&node.kind, stored) {
+            (NodeKind::Group, _) => write_group(lock, version, path, node),
+            (NodeKind::Staged(content), Some(stored)) if !node.is_untouched(path) => {
+                self.write_dataset(path, node, content, stored)
+            }
+            _ => take_over(lock, version, path, node, self.mappings),
+        };
+        written.map_err(stage.file.inner.library(&format!("{VERSIONS}/{}/{path}", stage.name)))
+    }
+
+    /// Makes the virtual dataset of a version: one mapping a stored chunk (format-v4.md, "A version's dataset").
+    fn write_dataset(
+        &mut self,
+        path: &str,
+        node: &Node,
+        content: &Content,
+        stored: &StoredDataset,
+    ) -> Result<(), h5strata_ffi::Error> {
+        let Self { lock, version, templates, mappings } = self;
+        let version: &VersionGroup = version;
+        let (settings, array) = (&content.settings, &content.array);
+        let raw_data = raw_data_path(path);
+        // That there is a description was checked when the dataset was staged.
+        let Ok(description) = describe::description(&settings.dtype) else { return Ok(()) };
+        let has_mappings = !stored.chunks.map.is_empty();
+        let becomes_virtual = has_mappings && mappings.writes_staged();
+        let own;
+        let template = if becomes_virtual {
+            // With its list. No chunk of what it is until then may be larger than the whole.
+            let chunks = array.chunk_shape().iter().zip(array.shape());
+            let chunks = chunks.map(|(&edge, &size)| edge.min(size)).collect();
+            templates.of_chunks(lock, description, settings, chunks)?
+        } else {
+            own = Template::new(lock, description, settings)?;
+            if has_mappings {
+                map_chunks(lock, &own.creation, content, &raw_data, stored)?;
+            } else {
+                h5p::set_virtual_layout(lock, &own.creation)?;
+            }
+            &own
+        };
+        let space = h5s::simple(lock, array.shape())?;
+        let Template { datatype, creation, .. } = template;
+        let dataset = h5d::create(lock, &version.group, path, datatype, &space, creation)?;
+        if becomes_virtual {
+            mappings.add(h5o::object(lock, dataset.id(), ".")?.address, path);
         }
-        _ => take_over(lock, version, path, node, mappings),
-    };
-    written.map_err(stage.file.inner.library(&format!("{VERSIONS}/{}/{path}", stage.name)))
+        let origin = node.origin.as_deref();
+        attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;
+        templates.attributes.write(lock, dataset.id(), &raw_data, &settings.chunk_shape)
+    }
 }
 
 fn write_group(
@@ -65,48 +123,6 @@ fn take_over(
         mappings.copy(h5o::address(lock, &version.group, path)?, origin);
     }
     attributes::change(lock, version, path, &node.attributes)
-}
-
-/// Makes the virtual dataset of a version: one mapping a stored chunk (format-v4.md, "A version's dataset").
-fn write_dataset(
-    lock: &Lock,
-    version: &VersionGroup,
-    path: &str,
-    node: &Node,
-    (content, stored): (&Content, &StoredDataset),
-    templates: &mut Templates,
-    mappings: &mut Mappings,
-) -> Result<(), h5strata_ffi::Error> {
-    let (settings, array) = (&content.settings, &content.array);
-    let raw_data = raw_data_path(path);
-    // That there is a description was checked when the dataset was staged.
-    let Ok(description) = describe::description(&settings.dtype) else { return Ok(()) };
-    let has_mappings = !stored.chunks.map.is_empty();
-    let becomes_virtual = has_mappings && mappings.writes_staged();
-    let own;
-    let template = if becomes_virtual {
-        // With its list. No chunk of what it is until then may be larger than the whole.
-        let chunks = array.chunk_shape().iter().zip(array.shape());
-        let chunks = chunks.map(|(&edge, &size)| edge.min(size)).collect();
-        templates.of_chunks(lock, description, settings, chunks)?
-    } else {
-        own = Template::new(lock, description, settings)?;
-        if has_mappings {
-            map_chunks(lock, &own.creation, content, &raw_data, stored)?;
-        } else {
-            h5p::set_virtual_layout(lock, &own.creation)?;
-        }
-        &own
-    };
-    let space = h5s::simple(lock, array.shape())?;
-    let Template { datatype, creation, .. } = template;
-    let dataset = h5d::create(lock, &version.group, path, datatype, &space, creation)?;
-    if becomes_virtual {
-        mappings.add(h5o::object(lock, dataset.id(), ".")?.address, path);
-    }
-    let origin = node.origin.as_deref();
-    attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;
-    templates.attributes.write(lock, dataset.id(), &raw_data, &settings.chunk_shape)
 }
 
 fn map_chunks(
