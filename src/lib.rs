@@ -84,7 +84,7 @@ pub use selection::Selection;
 pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
     Dataset, Error, OpenOptions, RecoverOptions, RecoveryReport, Stage, StageOptions,
-    StagedDataset, Version, VersionedFile,
+    StagedDataset, VerifyOptions, VerifyReport, Version, VersionedFile,
 };
 
 /// Compiles the example in README.

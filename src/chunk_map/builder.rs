@@ -138,13 +138,24 @@ impl<'g> Builder<'g> {
         Ok(())
     }
 
-    pub(super) fn finish(mut self) -> Result<ChunkMap, MapError> {
+    /// The map. Of several mappings of a chunk, the others go to `faulty`, and are left out unless it makes an error of
+    /// them.
+    pub(super) fn finish(
+        mut self,
+        mut faulty: impl FnMut(MapError) -> Result<(), MapError>,
+    ) -> Result<ChunkMap, MapError> {
         if !self.sorted {
             self.pairs.sort_unstable();
-            if let Some(twice) = self.pairs.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                let start = self.geometry.start_of(ChunkIndex(twice[0].0));
-                return Err(fault(&start, MappingFault::Duplicate));
-            }
+            let mut outcome = Ok(());
+            self.pairs.dedup_by(|later, first| {
+                let twice = later.0 == first.0;
+                if twice && outcome.is_ok() {
+                    let start = self.geometry.start_of(ChunkIndex(first.0));
+                    outcome = faulty(fault(&start, MappingFault::Duplicate));
+                }
+                twice
+            });
+            outcome?;
         }
         Ok(ChunkMap::from_sorted(self.pairs, self.geometry.chunks))
     }
@@ -165,7 +176,7 @@ mod tests {
         builder.add(&[50, 0], &[20, 4], &[5, 3]).unwrap();
         builder.add(&[0, 0], &[0, 0], &[10, 4]).unwrap();
         builder.add(&[10, 0], &[0, 4], &[10, 3]).unwrap();
-        let map = builder.finish().unwrap();
+        let map = builder.finish(Err).unwrap();
         let listed: Vec<_> = map.iter().map(|(chunk, raw)| (chunk.0, raw.0)).collect();
         assert_eq!(listed, [(0, 0), (1, 1), (5, 5)]);
     }
@@ -214,7 +225,7 @@ mod tests {
         builder.add(&[0, 0], &[10, 4], &[10, 3]).unwrap();
         builder.add(&[10, 0], &[10, 4], &[10, 3]).unwrap();
         assert!(matches!(
-            builder.finish(),
+            builder.finish(Err),
             Err(MapError::Mapping { fault: MappingFault::Duplicate, .. })
         ));
     }

@@ -162,12 +162,14 @@ impl VirtualDataset {
         }
     }
 
-    /// Decodes every mapping, each of which must name `source`.
+    /// Decodes every mapping, each of which must name `source`. One that does not fit goes to `faulty`: it is left out
+    /// of the map, unless `faulty` makes an error of it.
     pub(crate) fn map(
         &self,
         file: Option<&dyn ReadAt>,
         geometry: &Geometry,
         source: &str,
+        mut faulty: impl FnMut(MapError) -> Result<(), MapError>,
     ) -> Result<ChunkMap, MapError> {
         match (&self.list, file) {
             // A block was found by positional reads, so there are some.
@@ -177,23 +179,30 @@ impl VirtualDataset {
                 for mapping in mappings {
                     let start = &mapping.virtual_start;
                     let names = (mapping.source_file.as_bytes(), mapping.source_dataset.as_bytes());
-                    check_source(start, names, source)?;
-                    builder.add(&mapping.source_start, start, &mapping.extent)?;
+                    check_source(start, names, source)
+                        .and_then(|()| builder.add(&mapping.source_start, start, &mapping.extent))
+                        .or_else(&mut faulty)?;
                 }
-                builder.finish()
+                builder.finish(faulty)
             }
             (List::Block { block, superblock, .. }, Some(file)) => {
                 let bytes = block.read(file)?;
                 let mappings = mapping_count(&bytes, superblock.length_size)?;
                 let mut builder = Builder::new(geometry, mappings)?;
+                let mut knows_source = false;
                 decode_mappings(&bytes, superblock.length_size, self.shape.len(), |mapping| {
-                    if !mapping.same_source {
-                        let names = (mapping.source_file, mapping.source_dataset);
-                        check_source(mapping.virtual_start, names, source)?;
-                    }
-                    builder.add(mapping.source_start, mapping.virtual_start, mapping.extent)
+                    let (start, extent) = (mapping.virtual_start, mapping.extent);
+                    let names = (mapping.source_file, mapping.source_dataset);
+                    // What the mapping before it names as well is known to be right, unless that was left out.
+                    let is_known = mapping.same_source && knows_source;
+                    let checked =
+                        if is_known { Ok(()) } else { check_source(start, names, source) };
+                    knows_source = checked.is_ok();
+                    checked
+                        .and_then(|()| builder.add(mapping.source_start, start, extent))
+                        .or_else(&mut faulty)
                 })?;
-                builder.finish()
+                builder.finish(faulty)
             }
         }
     }
@@ -222,7 +231,7 @@ impl VirtualDataset {
             check_source(&start, (found.source_file, found.source_dataset), source)?;
             builder.add(found.source_start, found.virtual_start, found.extent)?;
         }
-        Ok(Some(builder.finish()?))
+        Ok(Some(builder.finish(Err)?))
     }
 }
 

@@ -5,7 +5,7 @@ use bumpalo::Bump;
 use super::dataset::{Dataset, DatasetInner};
 use super::error::{DatasetFault, Error};
 use crate::dims::{ChunkIndex, Dims, RawChunk, unravel};
-use crate::raw::{FileBytes, RawPath, StoredChunk};
+use crate::raw::{FileBytes, StoredChunk};
 use crate::selection::Selection;
 
 /// A chunk of a version's dataset that is stored.
@@ -75,9 +75,7 @@ impl DatasetInner {
 
     /// Where addresses are read from; `None` if libhdf5 must be asked for them.
     pub(super) fn addresses(&self) -> Option<&FileBytes> {
-        let file = &self.version.file;
-        let bytes = file.direct.as_ref().map(|direct| &direct.bytes);
-        bytes.filter(|_| file.raw_path == RawPath::Auto)
+        self.version.file.addresses()
     }
 
     /// The chunks of a map that are among the stored ones, which are in rising order.

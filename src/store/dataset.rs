@@ -169,15 +169,23 @@ impl DatasetInner {
     }
 
     fn decode_map(&self) -> Result<ChunkMap, DatasetFault> {
+        self.decode_map_but(Err)
+    }
+
+    /// The chunk map; mappings that do not fit go to `faulty`, and are left out unless it makes an error of them.
+    pub(super) fn decode_map_but(
+        &self,
+        mut faulty: impl FnMut(MapError) -> Result<(), MapError>,
+    ) -> Result<ChunkMap, DatasetFault> {
         let bytes = self.version.file.read_at().map(|(bytes, _)| bytes);
-        let decode = || self.list.map(bytes, &self.geometry, &self.storage.path);
+        let decode = || self.list.map(bytes, &self.geometry, &self.storage.path, &mut faulty);
         match self.version.file.read_whole(decode) {
             // Valid, and of a kind that only libhdf5 can tell about.
             Err(error) if error.is_unsupported() => {
                 let session = self.version.file.session()?;
                 let group = self.version.group(&session)?;
                 let list = VirtualDataset::open_by_library(&group, &self.path)?;
-                Ok(list.map(bytes, &self.geometry, &self.storage.path)?)
+                Ok(list.map(bytes, &self.geometry, &self.storage.path, faulty)?)
             }
             outcome => Ok(outcome?),
         }

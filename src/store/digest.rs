@@ -62,17 +62,26 @@ impl Trimmed {
 
     /// Puts the fill value wherever a whole chunk is outside the bounds.
     pub(super) fn fill_outside(&self, chunk: &mut [u8], fill: &[u8]) {
-        let mut refill = |outside: Range<usize>| {
+        for outside in self.byte_runs_outside(fill.len()) {
             let outside = chunk.get_mut(outside).unwrap_or_default();
             outside.chunks_exact_mut(fill.len()).for_each(|element| element.copy_from_slice(fill));
-        };
-        let mut start = 0;
-        for inside in self.byte_runs(fill.len()) {
-            refill(start..inside.start);
-            start = inside.end;
         }
+    }
+
+    /// Whether a whole chunk has the fill value wherever it is outside the bounds.
+    pub(super) fn is_fill_outside(&self, chunk: &[u8], fill: &[u8]) -> bool {
+        self.byte_runs_outside(fill.len()).all(|outside| {
+            let mut elements = chunk.get(outside).unwrap_or_default().chunks_exact(fill.len());
+            elements.all(|element| element == fill)
+        })
+    }
+
+    /// The elements outside, as ranges of the chunk's bytes; some of them may be empty.
+    fn byte_runs_outside(&self, element_size: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         let elements = self.chunk_shape.iter().product::<u64>();
-        refill(start..usize::try_from(elements).unwrap_or(0).saturating_mul(fill.len()));
+        let end = usize::try_from(elements).unwrap_or(0).saturating_mul(element_size);
+        let inside = self.byte_runs(element_size).chain(std::iter::once(end..end));
+        inside.scan(0, |start, inside| Some(std::mem::replace(start, inside.end)..inside.start))
     }
 
     /// Number of elements inside.

@@ -378,6 +378,9 @@ pub enum FormatFault {
     /// A version is its own ancestor.
     #[error("it is its own ancestor")]
     CyclicParents,
+    /// Something else than a group, where a version should be.
+    #[error("it is not a group")]
+    NotAGroup,
     /// More groups and datasets than any version has: groups that hold each other.
     #[error("it holds more than {most} groups and datasets")]
     TooManyEntries {
@@ -619,7 +622,7 @@ fn all(not_carried: &[NotCarried]) -> String {
 }
 
 /// A coordinate as Python writes it.
-fn tuple(coordinate: &[u64]) -> String {
+pub(super) fn tuple(coordinate: &[u64]) -> String {
     let axes: Vec<String> = coordinate.iter().map(u64::to_string).collect();
     format!("({})", axes.join(", "))
 }

@@ -94,6 +94,22 @@ impl Deref for FileInner {
     }
 }
 
+impl Handle {
+    pub(super) fn threads(&self) -> Threads<'_> {
+        match &self.pool {
+            Some(pool) => Threads::Pool(pool),
+            None if self.one_thread => Threads::One,
+            None => Threads::Shared,
+        }
+    }
+
+    /// Where addresses of stored chunks are read from; `None` if libhdf5 must be asked for them.
+    pub(super) fn addresses(&self) -> Option<&FileBytes> {
+        let bytes = self.direct.as_ref().map(|direct| &direct.bytes);
+        bytes.filter(|_| self.raw_path == RawPath::Auto)
+    }
+}
+
 /// Positional access to an open file.
 #[derive(Debug)]
 pub(crate) struct Direct {
@@ -201,14 +217,6 @@ impl FileInner {
         name: &str,
     ) -> impl FnOnce(StringFault) -> Error + use<> {
         plain_attribute_error(&self.path, object, name)
-    }
-
-    pub(super) fn threads(&self) -> Threads<'_> {
-        match &self.pool {
-            Some(pool) => Threads::Pool(pool),
-            None if self.one_thread => Threads::One,
-            None => Threads::Shared,
-        }
     }
 
     /// What `read` finds out of metadata that no commit was changing meanwhile.
@@ -511,6 +519,16 @@ impl VersionedFile {
 }
 
 impl FileInner {
+    /// Lets go of what is known of the stored chunks at `path`.
+    pub(super) fn forget_storage(&self, path: &str) {
+        self.storages.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+    }
+
+    /// Number of the file's format.
+    pub(super) fn data_version(&self) -> i64 {
+        self.data_version
+    }
+
     /// The stored chunks at `path`, opened once as long as nobody commits.
     pub(super) fn storage(&self, path: &str) -> Result<Arc<Storage>, super::error::DatasetFault> {
         // The process's lock comes first, as for those who hold it already.

@@ -25,6 +25,7 @@ mod session;
 mod stage;
 mod storage;
 mod timestamp;
+mod verify;
 mod version;
 mod writer;
 
@@ -58,4 +59,8 @@ pub(crate) use stage::{Settings, check_attribute, reserved_part};
 pub use storage::Fill;
 pub(crate) use storage::{check_fill_strings, filter as filter_of_library};
 pub use timestamp::parse_time;
+pub use verify::{
+    ChunkFault, ChunkUse, Finding, RowFault, Severity, StoredChunks, VerifyOptions, VerifyReport,
+    VersionFault,
+};
 pub use version::{Entry, EntryKind, Version};

@@ -6,14 +6,13 @@ use ndarray::{Array1, ArrayD, IxDyn};
 use super::dataset::{Dataset, DatasetInner};
 use super::element::{Element, turn};
 use super::error::{DatasetFault, Error};
-use super::storage::Fill;
 use crate::chunk_map::{ChunkMap, MapError};
 use crate::dims::{ChunkIndex, Dims, unravel};
 use crate::kernel::Destination;
 use crate::memory::{prefer_huge_pages, zeroed};
 use crate::ondisk::OndiskError;
 use crate::plan::ReadPlan;
-use crate::raw::{EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawPath, ReadError};
+use crate::raw::{Fetch, RawPath, ReadError};
 use crate::selection::Selection;
 use crate::staged::Wanted;
 
@@ -182,49 +181,19 @@ impl DatasetInner {
         chunks: &[ChunkIndex],
         out: &mut [u8],
     ) -> Result<(), DatasetFault> {
-        let count = chunks.len() as u64;
-        let elements: u64 = self.storage.raw.chunk_shape().iter().product();
-        let (selection, arena) = (Selection::all(), Bump::new());
-        let plan =
-            ReadPlan::new(&selection, &[elements.saturating_mul(count)], &[elements], &arena)?;
-        let raw_chunks = (0..).map(ChunkIndex).zip(chunks.iter().map(|&chunk| map.get(chunk)));
-        let one_after_the_other = ChunkMap::of(raw_chunks, count);
-        let destination = Destination::new(&plan, out, self.storage.raw.element_size())?;
-        let fetched = self.fetcher(&one_after_the_other).run(&destination, || {});
+        let raws = chunks.iter().map(|&chunk| map.get(chunk));
+        let fetched = self.storage.fetch_raw(raws, self.version.file.threads(), out);
         fetched.map_err(|error| {
             let position = usize::try_from(error.chunk.0).ok();
             let chunk = position.and_then(|position| chunks.get(position)).copied();
             let chunk = chunk.unwrap_or(error.chunk);
             let coordinate = unravel(chunk.0, self.geometry.grid()).to_vec();
             DatasetFault::Chunk { coordinate, error: ReadError { chunk, ..error } }
-        })?;
-        if let Some(narrow) = self.storage.narrow {
-            narrow.widen(out);
-        }
-        Ok(())
+        })
     }
 
     pub(super) fn fetcher<'f>(&'f self, map: &'f ChunkMap) -> Fetch<'f> {
-        let file = &self.version.file;
-        let (fill, unwritten) = match &self.storage.fill {
-            Fill::Element(bytes) => (bytes.as_slice(), bytes.as_slice()),
-            // A version's dataset of strings has no fill value (format-v4.md, "A version's dataset"): what
-            // is not mapped is empty for every reader. What is mapped and unwritten is raw_data's.
-            Fill::String(_) => {
-                let size = self.storage.raw.element_size().min(MAX_REFERENCE);
-                (&EMPTY_REFERENCE[..size], &FILL_REFERENCE[..size])
-            }
-        };
-        Fetch {
-            file: file.direct.as_ref().map(|direct| &direct.bytes),
-            library_reads: &file.library_reads,
-            raw: &self.storage.raw,
-            map,
-            fill,
-            unwritten,
-            path: file.raw_path,
-            threads: file.threads(),
-        }
+        self.storage.fetcher(map, self.version.file.threads())
     }
 }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use bumpalo::Bump;
 use h5strata_ffi::h5p::{self, FillValue, Layout};
 use h5strata_ffi::h5s::{self, Extent};
 use h5strata_ffi::id::{Container, Datatype, Id};
@@ -11,14 +12,20 @@ use super::file::{Direct, FileInner, Handle};
 use super::narrow::NarrowInteger;
 use super::session::{DatasetAt, Session};
 use super::version::VersionInner;
-use crate::chunk_map::ElementType;
+use crate::chunk_map::{ChunkMap, ElementType};
 use crate::codec::{Filter, Pipeline};
-use crate::dims::{Dims, byte_count};
+use crate::dims::{ChunkIndex, Dims, RawChunk, byte_count};
 use crate::dtype::Dtype;
+use crate::kernel::Destination;
 use crate::ondisk::{
     self, ChunkBTree, DatatypeMessage, ObjectHeader, OndiskError, variable_string_fill_values,
 };
-use crate::raw::{RawData, StringFault, Threads, reference_size, resolve_strings};
+use crate::plan::ReadPlan;
+use crate::raw::{
+    EMPTY_REFERENCE, FILL_REFERENCE, Fetch, MAX_REFERENCE, RawData, ReadError, ReadFault,
+    StringFault, Threads, reference_size, resolve_strings,
+};
+use crate::selection::Selection;
 
 /// What all versions of a dataset share: stored chunks, type, filters and fill value.
 #[derive(Debug)]
@@ -136,6 +143,54 @@ impl Storage {
             stored_datatype: self.stored_datatype.clone(),
             handle: Arc::clone(&self.handle),
         })
+    }
+
+    /// What brings chunks of a map to where they are wanted.
+    pub(super) fn fetcher<'f>(&'f self, map: &'f ChunkMap, threads: Threads<'f>) -> Fetch<'f> {
+        let (fill, unwritten) = match &self.fill {
+            Fill::Element(bytes) => (bytes.as_slice(), bytes.as_slice()),
+            // A version's dataset of strings has no fill value (format-v4.md, "A version's dataset"): what
+            // is not mapped is empty for every reader. What is mapped and unwritten is raw_data's.
+            Fill::String(_) => {
+                let size = self.raw.element_size().min(MAX_REFERENCE);
+                (&EMPTY_REFERENCE[..size], &FILL_REFERENCE[..size])
+            }
+        };
+        Fetch {
+            file: self.handle.direct.as_ref().map(|direct| &direct.bytes),
+            library_reads: &self.handle.library_reads,
+            raw: &self.raw,
+            map,
+            fill,
+            unwritten,
+            path: self.handle.raw_path,
+            threads,
+        }
+    }
+
+    /// Brings whole stored chunks to `out`, one after the other; `None` stands for one of fill. The chunk of an error is
+    /// the position among them.
+    pub(super) fn fetch_raw(
+        &self,
+        raws: impl ExactSizeIterator<Item = Option<RawChunk>>,
+        threads: Threads<'_>,
+        out: &mut [u8],
+    ) -> Result<(), ReadError> {
+        let failed = |fault| ReadError { chunk: ChunkIndex(0), raw: None, fault };
+        let count = raws.len() as u64;
+        let elements: u64 = self.raw.chunk_shape().iter().product();
+        let (selection, arena) = (Selection::all(), Bump::new());
+        let shape = [elements.saturating_mul(count)];
+        let plan = ReadPlan::new(&selection, &shape, &[elements], &arena)
+            .map_err(|_| failed(ReadFault::Memory { bytes: out.len() as u64 }))?;
+        let one_after_the_other = ChunkMap::of((0..).map(ChunkIndex).zip(raws), count);
+        let destination = Destination::new(&plan, out, self.raw.element_size())
+            .map_err(|fault| failed(fault.into()))?;
+        self.fetcher(&one_after_the_other, threads).run(&destination, || {})?;
+        if let Some(narrow) = self.narrow {
+            narrow.widen(out);
+        }
+        Ok(())
     }
 
     /// Checks that a version's dataset, opened at `path`, has elements of the type that is stored.

@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 mod comparing;
+mod verifying;
 mod writing;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::comparing::{Blame, Diff};
+pub(crate) use self::verifying::Verify;
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
 };
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Digest(Digest),
     Diff(Diff),
     Blame(Blame),
+    Verify(Verify),
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),

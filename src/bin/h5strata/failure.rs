@@ -11,7 +11,7 @@ use h5strata::store::{DataVersionReason, Error};
 use crate::ops::OpsError;
 use crate::output::visible;
 
-/// Exit code of a command that has found a difference.
+/// Exit code of a command that has found a difference or damage.
 const DIFFERENCE: u8 = 1;
 
 /// Exit code of a command that could not do all it was asked for.
@@ -117,7 +117,7 @@ impl Reporter {
         }
     }
 
-    /// A difference that the exit code will tell of.
+    /// A difference, or damage, that the exit code will tell of.
     pub(crate) fn difference(&mut self) {
         self.different = true;
     }

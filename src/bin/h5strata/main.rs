@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Digest(args) => commands::digest::run(args, &cli.global, &mut reporter),
         Command::Diff(args) => commands::diff::run(args, &cli.global, &mut reporter),
         Command::Blame(args) => commands::blame::run(args, &cli.global, &mut reporter),
+        Command::Verify(args) => commands::verify::run(args, &cli.global, &mut reporter),
         Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
         Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
         Command::Export(args) => commands::export::run(args, &cli.global, &mut reporter),

@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::snapshot::{OnProgress, Progress};
 
 /// Counts the chunks of a dataset that are done, for whoever wants to know.
-pub(super) struct Meter<'p> {
+pub(in crate::store) struct Meter<'p> {
     on_progress: Option<&'p OnProgress>,
     dataset: &'p str,
     chunk_bytes: u64,
@@ -12,7 +12,7 @@ pub(super) struct Meter<'p> {
 }
 
 impl<'p> Meter<'p> {
-    pub(super) fn new(
+    pub(in crate::store) fn new(
         on_progress: Option<&'p OnProgress>,
         dataset: &'p str,
         chunk_bytes: usize,
@@ -28,12 +28,12 @@ impl<'p> Meter<'p> {
     }
 
     /// Says how many chunks there are to do.
-    pub(super) fn expect(&self, chunks: u64) {
+    pub(in crate::store) fn expect(&self, chunks: u64) {
         self.total.store(chunks.saturating_mul(self.chunk_bytes), Ordering::Relaxed);
     }
 
     /// Counts chunks that were stored, or need not be.
-    pub(super) fn count(&self, chunks: usize) {
+    pub(in crate::store) fn count(&self, chunks: usize) {
         let Some(on_progress) = self.on_progress.filter(|_| chunks > 0) else { return };
         let bytes = self.chunk_bytes.saturating_mul(chunks as u64);
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);

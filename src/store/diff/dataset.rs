@@ -98,14 +98,14 @@ impl DatasetInner {
     }
 
     /// Whether a raw chunk of one is the same chunk in the other.
-    pub(super) fn shares_stored_chunks(&self, other: &Self) -> bool {
+    pub(in crate::store) fn shares_stored_chunks(&self, other: &Self) -> bool {
         self.storage.path == other.storage.path
             && self.storage.raw.chunk_shape() == other.storage.raw.chunk_shape()
     }
 
     /// Whether shape and mappings are the same, of datasets that share their stored chunks; seen without decoding
     /// anything, so that they may be the same if the answer is no.
-    pub(super) fn has_same_mappings(&self, other: &Self) -> Result<bool, DatasetFault> {
+    pub(in crate::store) fn has_same_mappings(&self, other: &Self) -> Result<bool, DatasetFault> {
         if self.list.shape() != other.list.shape() {
             return Ok(false);
         }

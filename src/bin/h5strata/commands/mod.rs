@@ -13,3 +13,4 @@ pub(crate) mod ls;
 pub(crate) mod read;
 pub(crate) mod recover;
 pub(crate) mod set_current;
+pub(crate) mod verify;

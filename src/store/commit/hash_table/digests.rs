@@ -2,11 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ROW;
+use h5strata_ffi::Lock;
+
 use super::hasher::DigestKeys;
+use super::rows::{StoredRows, raw_chunk_at};
+use super::{ROW, chunk};
 use crate::dims::RawChunk;
 use crate::ondisk::TablePlace;
 use crate::store::digest::Digest;
+use crate::store::error::{DatasetFault, HashTableFault};
 
 /// How often rows are looked through before a map of them is made, which takes about as long as so many times.
 const SCANS: u32 = 16;
@@ -33,6 +37,29 @@ pub(in crate::store) struct Digests {
 }
 
 impl Digests {
+    /// What a table says of a dataset with at most `raw_chunks` stored chunks, of `edge` elements along axis 0.
+    pub(super) fn read(
+        lock: &Lock,
+        stored: &StoredRows,
+        edge: u64,
+        raw_chunks: u64,
+    ) -> Result<Self, DatasetFault> {
+        let bytes = stored.read_all(lock)?;
+        let mut digests = Self { rows: stored.count(), ..Self::default() };
+        if stored.is_usual() {
+            let full = bytes.len() / chunk::BYTES * chunk::BYTES;
+            digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
+        }
+        for (row, bytes) in (0..).zip(bytes.as_chunks().0) {
+            match raw_of(row, bytes, edge).filter(|raw| raw.0 < raw_chunks) {
+                Some(raw) => digests.list(raw),
+                None => return Err(stored.fault(HashTableFault::Row { row })),
+            }
+        }
+        digests.unsorted = bytes;
+        Ok(digests)
+    }
+
     /// One past the last raw chunk that has a row.
     pub(in crate::store::commit) fn end(&self) -> u64 {
         self.end
@@ -85,13 +112,8 @@ impl Digests {
 }
 
 /// The chunk of the row number `row`, which is where the row says it begins: the order of rows is nobody's, though mostly
-/// that of the chunks. `None` where no chunk of `edge` elements along axis 0 begins.
-pub(super) fn raw_of(row: u64, bytes: &[u8; ROW], edge: u64) -> Option<RawChunk> {
+/// that of the chunks.
+fn raw_of(row: u64, bytes: &[u8; ROW], edge: u64) -> Option<RawChunk> {
     let start = bytes.get(size_of::<Digest>()..)?.first_chunk().copied()?;
-    let start = u64::try_from(i64::from_le_bytes(start)).ok()?;
-    if row.checked_mul(edge) == Some(start) && edge > 0 {
-        return Some(RawChunk(row));
-    }
-    let raw = start.checked_div(edge)?;
-    (raw * edge == start).then_some(RawChunk(raw))
+    raw_chunk_at(i64::from_le_bytes(start), edge, row)
 }

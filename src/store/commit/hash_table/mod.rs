@@ -3,18 +3,19 @@
 mod chunk;
 mod digests;
 mod hasher;
-mod read;
+mod rows;
 mod update;
 
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
 
 pub(in crate::store) use self::digests::Digests;
+pub(in crate::store) use self::rows::{Row, StoredRows};
 pub(super) use self::update::TableUpdate;
 use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
 use super::super::file::FileInner;
-use super::super::names::LARGEST_INDEX;
+use super::super::names::{LARGEST_INDEX, hash_table_path};
 use crate::dims::RawChunk;
 
 /// Bytes of a row: 32 of the digest, then where the chunk begins and ends along axis 0 of `raw_data`.
@@ -40,6 +41,28 @@ pub(super) struct HashTable {
 }
 
 impl HashTable {
+    /// Opens the table of the dataset at `path`, whose chunks have `edge` elements along axis 0 and of which
+    /// there are at most `raw_chunks`. It is read unless the last commit has left its digests.
+    pub(super) fn open(
+        file: &File,
+        path: &str,
+        edge: u64,
+        raw_chunks: u64,
+        known: Option<Digests>,
+    ) -> Result<Self, DatasetFault> {
+        let path = hash_table_path(path);
+        let (dataset, digests) = match known {
+            Some(digests) => (None, digests),
+            None => {
+                let lock = h5strata_ffi::lock();
+                let stored = StoredRows::open(&lock, file, &path)?;
+                let digests = Digests::read(&lock, &stored, edge, raw_chunks)?;
+                (Some(stored.dataset), digests)
+            }
+        };
+        Ok(Self { path, dataset, digests, edge, added: Vec::new() })
+    }
+
     /// One past the last raw chunk that has a row.
     pub(super) fn end(&self) -> u64 {
         self.digests.end

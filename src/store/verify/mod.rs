@@ -1,0 +1,109 @@
+//! Whether a file is sound: every version, every mapping, every stored chunk against its row in the hash table.
+//!
+//! ```text
+//! versions ──► datasets ──► mappings ──► which raw chunks are used, and how much of each
+//!                                             │
+//!                hash table ──► rows ─────────┼──► what is lost, double or left over
+//!                  raw_data ──► stored chunks ┴──► read, decoded, hashed, on all threads
+//! ```
+//!
+//! A bad piece is a [`Finding`] and never ends the walk. In memory there are, for each raw chunk that is used, 5 bytes; of
+//! one `raw_data` at a time the addresses of its chunks and the rows of its hash table, 32 and 48 bytes a chunk; of a
+//! version's dataset one map; and as many chunks a thread as its core hashes side by side, or 16 MiB of them.
+
+mod chunks;
+mod fault;
+mod finding;
+mod graph;
+mod options;
+mod places;
+mod report;
+mod rows;
+mod storage;
+mod tree;
+mod usage;
+mod versions;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+pub use fault::{ChunkFault, RowFault, VersionFault};
+pub use finding::{ChunkUse, Finding, Severity, StoredChunks};
+pub use options::VerifyOptions;
+pub use report::VerifyReport;
+
+use self::usage::Usage;
+use super::dataset::Dataset;
+use super::error::Error;
+use super::file::{FileInner, VersionedFile};
+use super::names::NEWEST_DATA_VERSION;
+
+/// A walk through a file.
+struct Verifier<'o> {
+    /// The file as it is, whatever the handle has found out of it before.
+    file: Arc<FileInner>,
+    options: &'o VerifyOptions,
+    report: VerifyReport,
+    /// What the versions use of each `raw_data`, by its path.
+    usages: BTreeMap<String, Usage>,
+    /// Of each path the dataset whose list was decoded last: versions mostly have the same.
+    last_lists: HashMap<String, Dataset>,
+}
+
+impl VersionedFile {
+    /// Walks through everything in the file and tells what is wrong with it.
+    ///
+    /// Versions that are committed meanwhile are not looked at, and do not disturb.
+    ///
+    /// ```no_run
+    /// use h5strata::{VerifyOptions, VersionedFile};
+    /// let report = VersionedFile::open("prices.h5")?.verify(&VerifyOptions::new())?;
+    /// for finding in &report.findings {
+    ///     println!("{finding}");
+    /// }
+    /// # Ok::<(), h5strata::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Library`] where not even the names of the versions can be listed; [`Error::Lock`] and [`Error::Io`] of a
+    /// file that cannot be read now. All else that is wrong is a [`Finding`].
+    pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport, Error> {
+        let file = Arc::new(self.inner.anew());
+        let report = VerifyReport::default();
+        let (usages, last_lists) = (BTreeMap::new(), HashMap::new());
+        let mut verifier = Verifier { file, options, report, usages, last_lists };
+        verifier.walk()?;
+        Ok(verifier.report)
+    }
+}
+
+impl Verifier<'_> {
+    fn walk(&mut self) -> Result<(), Error> {
+        if self.hashes_differ() {
+            let data_version = self.file.data_version();
+            self.found(Finding::OtherHashes { data_version });
+        }
+        {
+            let file = Arc::clone(&self.file);
+            let _entered = file.enter()?;
+            for version in self.versions()? {
+                self.version(&version);
+            }
+            self.last_lists.clear();
+            self.raw_data_of_no_version();
+        }
+        while let Some((raw_data, usage)) = self.usages.pop_first() {
+            self.raw_data(&raw_data, &usage)?;
+        }
+        Ok(())
+    }
+
+    fn found(&mut self, finding: Finding) {
+        self.report.findings.push(finding);
+    }
+
+    /// Whether the file's digests are of another recipe than [`digest`](super::digest) has.
+    fn hashes_differ(&self) -> bool {
+        self.file.data_version() != NEWEST_DATA_VERSION
+    }
+}
