@@ -192,6 +192,19 @@ impl Dtype {
         }
     }
 
+    /// Whether elements have bytes that belong to no field of theirs.
+    pub fn has_gaps(&self) -> bool {
+        match self {
+            Self::Compound { fields, size } => {
+                let sizes = fields.iter().map(|field| field.dtype.size().unwrap_or(0));
+                sizes.fold(0, usize::saturating_add) < *size
+                    || fields.iter().any(|field| field.dtype.has_gaps())
+            }
+            Self::Array { base, .. } => base.has_gaps(),
+            _ => false,
+        }
+    }
+
     /// The name in digest listings: as [`Display`](fmt::Display), but `compound` for any compound and,
     /// as NumPy's `dtype.str`, only the size for an array.
     pub fn short_name(&self) -> String {

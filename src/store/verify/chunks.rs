@@ -46,6 +46,16 @@ enum Elements {
     Pointers,
 }
 
+/// What is known of a chunk's values.
+enum Proof<'p> {
+    /// Its row has the digest of this part of it, or none.
+    Part(Cow<'p, Trimmed>),
+    /// Its row does not have the digest of any part that is known.
+    UnknownPart,
+    /// Its row may have the digest of bytes that are not in the file.
+    Gaps,
+}
+
 /// The chunks of one `raw_data`, on their way through the threads.
 struct Work<'w> {
     file: &'w FileInner,
@@ -70,6 +80,7 @@ struct Outcome {
     damaged: Damaged,
     padding: Tally,
     unproven: Tally,
+    gaps: Tally,
     no_filter: Option<(Tally, CodecError)>,
     /// Bytes of the chunks that could be read.
     bytes: u64,
@@ -96,7 +107,7 @@ impl Verifier<'_> {
         let threads = file.threads();
         threads.spread(threads.count().min(batches) as u64, || work.run());
         let missing = work.missing(stored);
-        let Outcome { damaged: found, padding, unproven, no_filter, bytes } =
+        let Outcome { damaged: found, padding, unproven, gaps, no_filter, bytes } =
             work.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         damaged.extend(found);
         damaged.extend(missing.into_iter().map(|raw| (raw, ChunkFault::Missing)));
@@ -110,9 +121,12 @@ impl Verifier<'_> {
             let (raw_data, dtype) = (path.to_owned(), check.storage.dtype.clone());
             self.found(Finding::Pointers { raw_data, dtype });
         }
-        let padding = padding.of(path).map(Finding::Padding);
-        let unproven = unproven.of(path).map(Finding::Unproven);
-        self.report.findings.extend(padding.into_iter().chain(unproven));
+        let findings = [
+            padding.of(path).map(Finding::Padding),
+            unproven.of(path).map(Finding::Unproven),
+            gaps.of(path).map(Finding::Gaps),
+        ];
+        self.report.findings.extend(findings.into_iter().flatten());
     }
 }
 
@@ -228,13 +242,14 @@ impl<'w> Work<'w> {
             let Some(first) = first else { continue };
             let known = if self.is_hashed(chunk.raw) { digests.next() } else { None };
             match self.proven(chunk.raw, elements, first, known) {
-                Ok(Some(part)) if self.elements == Elements::Bytes => {
+                Ok(Proof::Part(part)) if self.elements == Elements::Bytes => {
                     if !part.is_fill_outside(elements, &self.fill) {
                         self.outcome().padding.count(chunk);
                     }
                 }
-                Ok(Some(_)) => {}
-                Ok(None) => self.outcome().unproven.count(chunk),
+                Ok(Proof::Part(_)) => {}
+                Ok(Proof::UnknownPart) => self.outcome().unproven.count(chunk),
+                Ok(Proof::Gaps) => self.outcome().gaps.count(chunk),
                 Err(fault) => {
                     self.outcome().damaged.insert(chunk.raw, fault);
                 }
@@ -294,19 +309,19 @@ impl<'w> Work<'w> {
         std::iter::once(Cow::Owned(part(&most, chunk_shape))).chain(known.map(Cow::Borrowed))
     }
 
-    /// The part of a chunk that its row has the digest of; if it has none, the first; `None` if that cannot be known.
+    /// Compares a chunk with its row.
     fn proven<'p>(
         &'p self,
         raw: RawChunk,
         elements: &[u8],
         first: &'p Trimmed,
         known: Option<Digest>,
-    ) -> Result<Option<Cow<'p, Trimmed>>, ChunkFault> {
+    ) -> Result<Proof<'p>, ChunkFault> {
         if !self.is_hashed(raw) {
             if self.elements == Elements::Strings {
                 self.digest(raw, elements, first)?;
             }
-            return Ok(Some(Cow::Borrowed(first)));
+            return Ok(Proof::Part(Cow::Borrowed(first)));
         }
         let rows = self.check.rows.of(raw);
         let is_told = |digest: &Digest| rows.iter().any(|row| row.digest.as_ref() == Some(digest));
@@ -315,16 +330,19 @@ impl<'w> Work<'w> {
             None => self.digest(raw, elements, first)?,
         };
         if is_told(&found) {
-            return Ok(Some(Cow::Borrowed(first)));
+            return Ok(Proof::Part(Cow::Borrowed(first)));
         }
         for part in self.parts_of(raw).skip(1) {
             if is_told(&self.digest(raw, elements, &part)?) {
-                return Ok(Some(part));
+                return Ok(Proof::Part(part));
             }
         }
         // Along axis 0 the row tells where a chunk ends, along others nobody.
         if !self.check.usage.is_used(raw) && self.check.storage.raw.chunk_shape().len() > 1 {
-            return Ok(None);
+            return Ok(Proof::UnknownPart);
+        }
+        if self.check.storage.dtype.has_gaps() {
+            return Ok(Proof::Gaps);
         }
         let expected = rows.iter().find_map(|row| row.digest).unwrap_or_default();
         Err(ChunkFault::Digest { expected, found })

@@ -11,7 +11,19 @@ pub enum VersionFault {
     /// It is not as the format says.
     #[error(transparent)]
     Format(FormatFault),
-    /// It cannot be read.
+    /// libhdf5 cannot read it.
+    #[error(transparent)]
+    Library(h5strata_ffi::Error),
+    /// An attribute cannot be read.
+    #[error("attribute {attribute:?}: {fault}")]
+    Attribute {
+        /// Name of the attribute.
+        attribute: String,
+        /// What is wrong.
+        #[source]
+        fault: Box<StringFault>,
+    },
+    /// It cannot be read for another reason.
     #[error("{0}")]
     Unreadable(#[source] Box<Error>),
 }
@@ -20,6 +32,8 @@ impl From<Error> for VersionFault {
     fn from(error: Error) -> Self {
         match error {
             Error::Format { fault, .. } => Self::Format(fault),
+            Error::Library { source, .. } => Self::Library(source),
+            Error::Attribute { attribute, fault, .. } => Self::Attribute { attribute, fault },
             error => Self::Unreadable(Box::new(error)),
         }
     }

@@ -121,7 +121,8 @@ pub enum Finding {
         /// Number of the file's format.
         data_version: i64,
     },
-    /// Remark: chunks that no version uses. They cost space, and a later commit may use them.
+    /// Remark: chunks that no version uses. They cost space, and a later commit may use them. Where a version cannot be
+    /// looked at, it is not known what it uses, and nothing is told of.
     Orphans(StoredChunks),
     /// Remark: chunks that no version uses and no row tells of, as a stopped writer leaves them. The next commit writes over
     /// them.
@@ -134,6 +135,9 @@ pub enum Finding {
     /// Remark: chunks that no version uses, so that it is not known how much of them is inside its bounds: the digest is not
     /// that of any part that versions have of other chunks.
     Unproven(StoredChunks),
+    /// Remark: chunks of compounds with bytes between their fields. These bytes are in the digest, and what writers have in
+    /// memory there does not always come to the file: the digest is not that of what is stored.
+    Gaps(StoredChunks),
     /// Remark: edge chunks that hold something else than the fill value behind the edge, as older releases of
     /// versioned-hdf5 wrote them: values that nobody reads, also of versions that were deleted since.
     Padding(StoredChunks),
@@ -200,6 +204,7 @@ impl Finding {
             | Self::Duplicates(_)
             | Self::WithoutDigest(_)
             | Self::Unproven(_)
+            | Self::Gaps(_)
             | Self::Padding(_)
             | Self::NoFilter { .. }
             | Self::Pointers { .. } => Severity::Remark,
@@ -254,6 +259,9 @@ impl fmt::Display for Finding {
             Self::Unproven(chunks) => {
                 write!(f, "{chunks} used by no version and of unknown extent, and not compared")
             }
+            Self::Gaps(chunks) => {
+                write!(f, "{chunks} with bytes between the fields of an element, and not compared")
+            }
             Self::Padding(chunks) => {
                 write!(f, "{chunks} with something else than fill behind the edge of a dataset")
             }
@@ -274,7 +282,10 @@ fn chunk(
     fault: &ChunkFault,
 ) -> fmt::Result {
     let Some((first, others)) = uses.split_first() else {
-        return write!(f, "raw chunk {raw} of {raw_data}, which no version uses: {fault}");
+        return write!(
+            f,
+            "raw chunk {raw} of {raw_data}, which no version is known to use: {fault}"
+        );
     };
     let (oldest, sharing) = match first.versions.split_first() {
         Some((oldest, sharing)) => (&**oldest, sharing),

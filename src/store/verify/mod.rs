@@ -24,7 +24,7 @@ mod tree;
 mod usage;
 mod versions;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 pub use fault::{ChunkFault, RowFault, VersionFault};
@@ -46,6 +46,10 @@ struct Verifier<'o> {
     report: VerifyReport,
     /// What the versions use of each `raw_data`, by its path.
     usages: BTreeMap<String, Usage>,
+    /// Whether there are versions of which nothing is known, and each `raw_data` of which it is not known what versions
+    /// use.
+    is_partial: bool,
+    partial: HashSet<String>,
     /// Of each path the dataset whose list was decoded last: versions mostly have the same.
     last_lists: HashMap<String, Dataset>,
 }
@@ -68,10 +72,15 @@ impl VersionedFile {
     /// [`Error::Library`] where not even the names of the versions can be listed; [`Error::Lock`] and [`Error::Io`] of a
     /// file that cannot be read now. All else that is wrong is a [`Finding`].
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport, Error> {
-        let file = Arc::new(self.inner.anew());
-        let report = VerifyReport::default();
-        let (usages, last_lists) = (BTreeMap::new(), HashMap::new());
-        let mut verifier = Verifier { file, options, report, usages, last_lists };
+        let mut verifier = Verifier {
+            file: Arc::new(self.inner.anew()),
+            options,
+            report: VerifyReport::default(),
+            usages: BTreeMap::new(),
+            is_partial: false,
+            partial: HashSet::new(),
+            last_lists: HashMap::new(),
+        };
         verifier.walk()?;
         Ok(verifier.report)
     }

@@ -227,9 +227,10 @@ impl Verifier<'_> {
             let (raw_data, largest_index) = (raw_data(), rows.largest_index);
             self.found(Finding::LargestIndex { raw_data, largest_index, last });
         }
+        let is_known = !self.is_partial && !self.partial.contains(path);
         let findings = [
-            orphans.of(path).map(Finding::Orphans),
-            leftovers.of(path).filter(|_| rows.is_whole).map(Finding::Leftovers),
+            orphans.of(path).filter(|_| is_known).map(Finding::Orphans),
+            leftovers.of(path).filter(|_| is_known && rows.is_whole).map(Finding::Leftovers),
             without.of(path).filter(|_| rows.is_whole).map(Finding::WithoutDigest),
             double.of(path).map(Finding::Duplicates),
         ];

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::dataset::Dataset;
 use super::super::error::{DatasetFault, Error};
+use super::super::names::raw_data_path;
 use super::super::version::{Entry, EntryKind, Version};
 use super::Verifier;
 use super::finding::Finding;
@@ -22,7 +23,10 @@ impl Verifier<'_> {
         });
         let (version, entries) = match listed {
             Ok(listed) => listed,
-            Err(error) => return self.object(name, "", error),
+            Err(error) => {
+                self.is_partial = true;
+                return self.object(name, "", error);
+            }
         };
         if let Err(error) = version.attributes() {
             self.object(name, "", error);
@@ -40,6 +44,10 @@ impl Verifier<'_> {
     }
 
     fn object(&mut self, version: &Arc<str>, path: &str, error: Error) {
+        // It may be a dataset: then its chunks are those of the same path.
+        if !path.is_empty() {
+            self.partial.insert(raw_data_path(path));
+        }
         let version = Arc::clone(version);
         self.found(match error {
             Error::Dataset { dataset, fault, .. } => {
@@ -87,6 +95,9 @@ impl Verifier<'_> {
                 Ok(())
             });
             let chunk_shape = inner.storage.raw.chunk_shape();
+            if map.is_err() || !faults.is_empty() {
+                self.partial.insert(inner.storage.path.clone());
+            }
             usage.add(&map?, inner.list.shape(), inner.geometry.grid(), chunk_shape);
             if faults.is_empty() {
                 self.last_lists.insert(path.to_string(), dataset.clone());

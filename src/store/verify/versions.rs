@@ -31,6 +31,7 @@ impl Verifier<'_> {
                 Ok(Some(version)) => versions.push(version),
                 Ok(None) => self.found(Finding::NotCommitted { version: name }),
                 Err(error) => {
+                    self.is_partial = true;
                     self.found(Finding::Version { version: name, fault: error.into() });
                 }
             }
