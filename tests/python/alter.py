@@ -1,4 +1,4 @@
-"""Changes files the way others leave them, and lists what is in them, for the tests of commits.
+"""Changes files the way others leave them, or damages them, and lists what is in them.
 
 alter.py version FILE NUMBER            the file says another data_version
 alter.py reverse FILE DATASET           the rows of its hash table in the reverse order
@@ -7,6 +7,15 @@ alter.py junk FILE DATASET CHUNKS ROWS VALUE
                                         largest_index that say these chunks hold nothing but VALUE
 alter.py uncommitted FILE VERSION       and a version whose writer stopped before its end
 alter.py parent FILE VERSION PARENT     the version says another parent
+alter.py current FILE VERSION           another current version
+alter.py time FILE VERSION TEXT         the version says another time
+alter.py rows FILE DATASET COUNT        largest_index of its hash table
+alter.py row FILE DATASET ROW START STOP
+                                        a row says that its chunk is elsewhere
+alter.py hash FILE DATASET ROW          one bit of the digest in a row is another
+alter.py lose FILE DATASET              the last of the stored chunks is not stored any more
+alter.py pad FILE DATASET CHUNK         the last element of a stored chunk is 77
+alter.py double FILE DATASET CHUNK      a stored chunk, and its row, once more behind all others
 alter.py listing FILE                   JSON: every object with its attributes, values, mappings and stored
                                         chunks, but for where in the file they are
 alter.py agrees FILE                    fails unless each row of each hash table is that of its chunk, each chunk
@@ -90,6 +99,56 @@ def uncommitted(file: h5py.File, version: str) -> None:
     group.attrs["timestamp"] = "1970-01-01 00:00:00.000000+0000"
 
 
+def set_current(file: h5py.File, version: str) -> None:
+    file[ROOT]["versions"].attrs["current_version"] = version
+
+
+def set_time(file: h5py.File, version: str, text: str) -> None:
+    file[ROOT]["versions"][version].attrs["timestamp"] = text
+
+
+def set_rows(file: h5py.File, path: str, count: str) -> None:
+    file[ROOT][path]["hash_table"].attrs["largest_index"] = np.int64(count)
+
+
+def set_row(file: h5py.File, path: str, number: str, start: str, stop: str) -> None:
+    table = file[ROOT][path]["hash_table"]
+    row = table[int(number)]
+    row["shape"] = int(start), int(stop)
+    table[int(number)] = row
+
+
+def flip_hash(file: h5py.File, path: str, number: str) -> None:
+    table = file[ROOT][path]["hash_table"]
+    row = table[int(number)]
+    row["hash"][17] ^= 4
+    table[int(number)] = row
+
+
+def lose(file: h5py.File, path: str) -> None:
+    raw = file[ROOT][path]["raw_data"]
+    rows = raw.shape[0]
+    raw.resize(rows - raw.chunks[0], axis=0)
+    raw.resize(rows, axis=0)
+
+
+def pad(file: h5py.File, path: str, chunk: str) -> None:
+    raw = file[ROOT][path]["raw_data"]
+    raw[((int(chunk) + 1) * raw.chunks[0] - 1, *(-1 for _ in raw.shape[1:]))] = 77
+
+
+def double(file: h5py.File, path: str, chunk: str) -> None:
+    raw, table = file[ROOT][path]["raw_data"], file[ROOT][path]["hash_table"]
+    edge, first, rows = raw.chunks[0], int(chunk) * raw.chunks[0], int(table.attrs["largest_index"])
+    row = next(row for row in table[:rows] if row["shape"][0] == first)
+    raw.resize(raw.shape[0] + edge, axis=0)
+    raw[-edge:] = raw[first : first + edge]
+    table.resize(rows + 1, axis=0)
+    row["shape"] += raw.shape[0] - edge - first
+    table[rows] = row
+    table.attrs["largest_index"] = np.int64(rows + 1)
+
+
 def listing(file: h5py.File) -> None:
     found: dict[str, Any] = {}
 
@@ -170,6 +229,14 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "version": set_version,
     "parent": set_parent,
     "reverse": reverse,
+    "current": set_current,
+    "time": set_time,
+    "rows": set_rows,
+    "row": set_row,
+    "hash": flip_hash,
+    "lose": lose,
+    "pad": pad,
+    "double": double,
     "junk": junk,
     "uncommitted": uncommitted,
 }

@@ -116,6 +116,11 @@ pub enum Finding {
         /// Its name.
         version: String,
     },
+    /// Remark: bytes behind the end that the file tells, as a stopped writer leaves them. The next one cuts them off.
+    Tail {
+        /// How many.
+        bytes: u64,
+    },
     /// Remark: the digests are of a recipe of older files and were not compared; chunks were read.
     OtherHashes {
         /// Number of the file's format.
@@ -198,6 +203,7 @@ impl Finding {
             | Self::LargestIndex { .. }
             | Self::Chunk { .. } => Severity::Damage,
             Self::NotCommitted { .. }
+            | Self::Tail { .. }
             | Self::OtherHashes { .. }
             | Self::Orphans(_)
             | Self::Leftovers(_)
@@ -243,6 +249,9 @@ impl fmt::Display for Finding {
             Self::Chunk { raw_data, raw, uses, fault } => chunk(f, raw_data, *raw, uses, fault),
             Self::NotCommitted { version } => {
                 write!(f, "version {version:?} was never committed: its writer stopped half-way")
+            }
+            Self::Tail { bytes } => {
+                write!(f, "{bytes} bytes behind the end of the file: the next writer cuts them off")
             }
             Self::OtherHashes { data_version } => write!(
                 f,

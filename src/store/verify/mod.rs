@@ -37,6 +37,7 @@ use super::dataset::Dataset;
 use super::error::Error;
 use super::file::{FileInner, VersionedFile};
 use super::names::NEWEST_DATA_VERSION;
+use crate::atomic::committed_end;
 
 /// A walk through a file.
 struct Verifier<'o> {
@@ -101,10 +102,19 @@ impl Verifier<'_> {
             self.last_lists.clear();
             self.raw_data_of_no_version();
         }
+        self.tail();
         while let Some((raw_data, usage)) = self.usages.pop_first() {
             self.raw_data(&raw_data, &usage)?;
         }
         Ok(())
+    }
+
+    fn tail(&mut self) {
+        let Some((bytes, _)) = self.file.read_at() else { return };
+        let (Ok(end), Ok(size)) = (committed_end(bytes), bytes.size()) else { return };
+        if let Some(bytes) = size.checked_sub(end).filter(|&bytes| bytes > 0) {
+            self.found(Finding::Tail { bytes });
+        }
     }
 
     fn found(&mut self, finding: Finding) {

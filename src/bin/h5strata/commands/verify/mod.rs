@@ -68,6 +68,7 @@ fn severity(severity: Severity) -> (&'static str, Style) {
 
 fn write_sum(out: &mut impl Write, report: &VerifyReport, quick: bool) -> std::io::Result<()> {
     let verdict = match report.damage().count() {
+        0 if quick => "sound in structure".to_owned(),
         0 => "sound".to_owned(),
         count => format!("{count} damaged"),
     };

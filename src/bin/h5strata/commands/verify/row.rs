@@ -92,6 +92,7 @@ impl<'f> Row<'f> {
             Finding::NotCommitted { version } => {
                 Self { version: Some(version), ..Self::kind("not-committed") }
             }
+            Finding::Tail { bytes } => Self { bytes: Some(*bytes), ..Self::kind("tail") },
             Finding::OtherHashes { .. } => Self::kind("other-hashes"),
             Finding::Orphans(chunks) => Self::of_chunks("orphans", chunks),
             Finding::Leftovers(chunks) => Self::of_chunks("leftovers", chunks),
