@@ -38,7 +38,8 @@ pub enum Finding {
         /// What is wrong.
         fault: VersionFault,
     },
-    /// Damage: a version has a group, a link or an attribute that cannot be read.
+    /// Damage: a version has a group, a link or an attribute that cannot be read, or a dataset without the attributes by
+    /// which versioned-hdf5 knows it.
     Object {
         /// The version.
         version: Arc<str>,

@@ -11,6 +11,7 @@
 //! one `raw_data` at a time the addresses of its chunks and the rows of its hash table, 32 and 48 bytes a chunk; of a
 //! version's dataset one map; and as many chunks a thread as its core hashes side by side, or 16 MiB of them.
 
+mod attributes;
 mod chunks;
 mod fault;
 mod finding;

@@ -6,8 +6,9 @@ use super::super::dataset::Dataset;
 use super::super::error::{DatasetFault, Error};
 use super::super::names::raw_data_path;
 use super::super::version::{Entry, EntryKind, Version};
-use super::Verifier;
+use super::fault::VersionFault;
 use super::finding::Finding;
+use super::{Verifier, attributes};
 use crate::chunk_map::MapError;
 use crate::dims::Dims;
 
@@ -61,7 +62,11 @@ impl Verifier<'_> {
         self.report.datasets += 1;
         let dataset = Dataset::open(Arc::clone(&version.inner), path)?;
         self.mappings(&dataset, name, path).map_err(dataset.inner.error())?;
-        dataset.attributes().map(drop)
+        for fault in attributes::faults(&dataset, &version.inner.attributes(path, &[])?) {
+            let (version, path) = (Arc::clone(name), path.to_owned());
+            self.found(Finding::Object { version, path, fault: VersionFault::Format(fault) });
+        }
+        Ok(())
     }
 
     /// Decodes a list of mappings, and counts what it uses.
