@@ -9,10 +9,11 @@ use crate::support::{made, values};
 use crate::{Outcome, texts};
 
 /// Made files in which chunks cannot be looked at, or not be compared, and what is said of them.
-const REMARKS: [(&str, &str); 4] = [
+const REMARKS: [(&str, &str); 5] = [
     ("dtype-compound", "between the fields of an element"),
     ("failed-stage", "used by no version"),
     ("filter-blosc2", "filter 32026 (blosc2) is not supported"),
+    ("filter-optional-incompressible", "filter 32026 (blosc2) is not supported"),
     ("old-data-version", "data_version 1: its digests are of an older recipe"),
 ];
 

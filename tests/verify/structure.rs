@@ -52,10 +52,10 @@ fn versions_that_make_no_history_are_told() -> Outcome {
 fn a_damaged_list_is_told_by_version_and_dataset_and_the_others_are_looked_at() -> Outcome {
     let scratch = three()?;
     let bytes = std::fs::read(&scratch.path)?;
-    // Two lists name the raw_data of "b" in each version; the first of its names in the last third is one of r2.
+    // Lists name the raw_data that they are of; behind the last of these names is a mapping of some version.
     let name = b"/_version_data/b/raw_data\0";
-    let places = bytes.windows(name.len()).enumerate().filter(|(_, window)| *window == name);
-    let last = places.last().ok_or("a list")?.0;
+    let mut places = bytes.windows(name.len()).enumerate().filter(|(_, window)| *window == name);
+    let last = places.next_back().ok_or("a list")?.0;
     scratch.flip((last + name.len() + 40) as u64);
     scratch.flip(scratch.address("r1", "a", &[20]));
     let report = scratch.verify();

@@ -1,26 +1,23 @@
-//! Stored chunks, read and compared with the rows of their hash table.
+//! Stored chunks on their way through the threads.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::commit::Meter;
-use super::super::digest::{self, Chunk, Digest, Trimmed};
-use super::super::error::DatasetFault;
+use super::super::digest::{self, Trimmed};
 use super::super::file::FileInner;
 use super::super::names::{RAW_DATA, ROOT};
-use super::super::storage::{Fill, Storage};
+use super::super::storage::Storage;
 use super::Verifier;
 use super::fault::ChunkFault;
 use super::finding::Finding;
-use super::rows::{ChunkRow, Rows};
+use super::rows::Rows;
 use super::storage::{Damaged, Tally};
 use super::usage::Usage;
 use crate::codec::CodecError;
-use crate::dims::{Dims, RawChunk};
+use crate::dims::Dims;
 use crate::memory::zeroed;
-use crate::raw::{ReadFault, StoredChunk, Threads, resolve_strings};
+use crate::raw::{ReadFault, StoredChunk, Threads};
 
 /// Bytes that a thread has in memory at once, unless a single chunk has more.
 const WINDOW: usize = 16 << 20;
@@ -39,35 +36,25 @@ pub(super) struct ChunkCheck<'c> {
 
 /// What the elements are that digests are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Elements {
+pub(super) enum Elements {
     Bytes,
     Strings,
     /// Addresses in the file, of which nothing is known but that they can be read.
     Pointers,
 }
 
-/// What is known of a chunk's values.
-enum Proof<'p> {
-    /// Its row has the digest of this part of it, or none.
-    Part(Cow<'p, Trimmed>),
-    /// Its row does not have the digest of any part that is known.
-    UnknownPart,
-    /// Its row may have the digest of bytes that are not in the file.
-    Gaps,
-}
-
 /// The chunks of one `raw_data`, on their way through the threads.
-struct Work<'w> {
-    file: &'w FileInner,
-    check: ChunkCheck<'w>,
-    elements: Elements,
+pub(super) struct Work<'w> {
+    pub(super) file: &'w FileInner,
+    pub(super) check: ChunkCheck<'w>,
+    pub(super) elements: Elements,
     /// Whether digests are of the recipe that is known.
-    compares: bool,
+    pub(super) compares: bool,
     chunks: &'w [StoredChunk],
     /// The parts of chunks that versions have, by the numbers of their extents.
-    parts: Vec<Trimmed>,
+    pub(super) parts: Vec<Trimmed>,
     /// An element of fill as chunks have it in memory.
-    fill: Vec<u8>,
+    pub(super) fill: Vec<u8>,
     /// Chunks that are taken at once.
     group: usize,
     next: AtomicUsize,
@@ -76,14 +63,14 @@ struct Work<'w> {
 }
 
 #[derive(Default)]
-struct Outcome {
-    damaged: Damaged,
-    padding: Tally,
-    unproven: Tally,
-    gaps: Tally,
+pub(super) struct Outcome {
+    pub(super) damaged: Damaged,
+    pub(super) padding: Tally,
+    pub(super) unproven: Tally,
+    pub(super) gaps: Tally,
     no_filter: Option<(Tally, CodecError)>,
     /// Bytes of the chunks that could be read.
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl Verifier<'_> {
@@ -178,7 +165,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    fn outcome(&self) -> std::sync::MutexGuard<'_, Outcome> {
+    pub(super) fn outcome(&self) -> std::sync::MutexGuard<'_, Outcome> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -226,216 +213,10 @@ impl<'w> Work<'w> {
             }
         }
     }
-
-    /// Compares chunks that were read with what is known of them.
-    fn compare(&self, batch: &[StoredChunk], read: &[bool], window: &[u8]) {
-        let chunk_bytes = self.check.storage.raw.chunk_bytes();
-        let each = window.chunks_exact(chunk_bytes.max(1));
-        let there = batch.iter().zip(each).zip(read);
-        let there: Vec<(&StoredChunk, &[u8])> =
-            there.filter_map(|(chunk, &is_read)| is_read.then_some(chunk)).collect();
-        self.outcome().bytes += (chunk_bytes as u64).saturating_mul(there.len() as u64);
-        let parts: Vec<Option<Cow<'_, Trimmed>>> =
-            there.iter().map(|(chunk, _)| self.parts_of(chunk.raw).next()).collect();
-        let mut digests = self.side_by_side(&there, &parts).into_iter();
-        for ((chunk, elements), first) in there.iter().zip(&parts) {
-            let Some(first) = first else { continue };
-            let known = if self.is_hashed(chunk.raw) { digests.next() } else { None };
-            match self.proven(chunk.raw, elements, first, known) {
-                Ok(Proof::Part(part)) if self.elements == Elements::Bytes => {
-                    if !part.is_fill_outside(elements, &self.fill) {
-                        self.outcome().padding.count(chunk);
-                    }
-                }
-                Ok(Proof::Part(_)) => {}
-                Ok(Proof::UnknownPart) => self.outcome().unproven.count(chunk),
-                Ok(Proof::Gaps) => self.outcome().gaps.count(chunk),
-                Err(fault) => {
-                    self.outcome().damaged.insert(chunk.raw, fault);
-                }
-            }
-        }
-    }
-
-    /// The digests of chunks of bytes that are compared by them, of their first parts.
-    fn side_by_side(
-        &self,
-        chunks: &[(&StoredChunk, &[u8])],
-        parts: &[Option<Cow<'_, Trimmed>>],
-    ) -> Vec<Digest> {
-        if self.elements != Elements::Bytes {
-            return Vec::new();
-        }
-        let hashed = chunks.iter().zip(parts).filter(|((chunk, _), _)| self.is_hashed(chunk.raw));
-        let hashed: Vec<Chunk<'_>> = hashed
-            .filter_map(|(&(_, elements), part)| {
-                Some(Chunk { elements, trimmed: part.as_deref()?, fill: &self.fill })
-            })
-            .collect();
-        let digests = digest::of_chunks(&hashed, Threads::One);
-        let of = |(digest, chunk): (Option<Digest>, &Chunk<'_>)| {
-            digest.unwrap_or_else(|| {
-                digest::of_elements(chunk.elements, self.fill.len(), chunk.trimmed)
-            })
-        };
-        digests.into_iter().zip(&hashed).map(of).collect()
-    }
-
-    /// Whether a chunk is compared by its digest.
-    fn is_hashed(&self, raw: RawChunk) -> bool {
-        self.compares && self.check.rows.of(raw).iter().any(|row| row.digest.is_some())
-    }
-
-    /// The parts of a chunk that may be what its row has the digest of: those that versions have; of a chunk that none
-    /// uses, those that fit its row.
-    fn parts_of(&self, raw: RawChunk) -> impl Iterator<Item = Cow<'_, Trimmed>> {
-        let used =
-            self.check.usage.extents_of(raw).filter_map(|number| {
-                self.parts.get(usize::try_from(number).ok()?).map(Cow::Borrowed)
-            });
-        let is_used = self.check.usage.is_used(raw);
-        let rows = self.check.rows.of(raw).iter().filter(move |_| !is_used);
-        used.chain(rows.flat_map(|row| self.parts_of_row(row)))
-    }
-
-    fn parts_of_row(&self, row: &ChunkRow) -> impl Iterator<Item = Cow<'_, Trimmed>> {
-        let chunk_shape = self.check.storage.raw.chunk_shape();
-        let mut most = Dims::from_slice(chunk_shape);
-        if let Some(first) = most.first_mut() {
-            *first = row.extent;
-        }
-        let extent = row.extent;
-        let known = self.parts.iter().filter(move |part| part.shape.first() == Some(&extent));
-        std::iter::once(Cow::Owned(part(&most, chunk_shape))).chain(known.map(Cow::Borrowed))
-    }
-
-    /// Compares a chunk with its row.
-    fn proven<'p>(
-        &'p self,
-        raw: RawChunk,
-        elements: &[u8],
-        first: &'p Trimmed,
-        known: Option<Digest>,
-    ) -> Result<Proof<'p>, ChunkFault> {
-        if !self.is_hashed(raw) {
-            if self.elements == Elements::Strings {
-                self.digest(raw, elements, first)?;
-            }
-            return Ok(Proof::Part(Cow::Borrowed(first)));
-        }
-        let rows = self.check.rows.of(raw);
-        let is_told = |digest: &Digest| rows.iter().any(|row| row.digest.as_ref() == Some(digest));
-        let found = match known {
-            Some(digest) => digest,
-            None => self.digest(raw, elements, first)?,
-        };
-        if is_told(&found) {
-            return Ok(Proof::Part(Cow::Borrowed(first)));
-        }
-        for part in self.parts_of(raw).skip(1) {
-            if is_told(&self.digest(raw, elements, &part)?) {
-                return Ok(Proof::Part(part));
-            }
-        }
-        // Along axis 0 the row tells where a chunk ends, along others nobody.
-        if !self.check.usage.is_used(raw) && self.check.storage.raw.chunk_shape().len() > 1 {
-            return Ok(Proof::UnknownPart);
-        }
-        if self.check.storage.dtype.has_gaps() {
-            return Ok(Proof::Gaps);
-        }
-        let expected = rows.iter().find_map(|row| row.digest).unwrap_or_default();
-        Err(ChunkFault::Digest { expected, found })
-    }
-
-    /// The digest of a part of a chunk. Of strings `elements` are the references.
-    fn digest(&self, raw: RawChunk, elements: &[u8], part: &Trimmed) -> Result<Digest, ChunkFault> {
-        match self.elements {
-            Elements::Strings => {
-                let strings = self.strings(raw, elements, part)?;
-                Ok(digest::of_strings(strings.iter().map(Vec::as_slice), part))
-            }
-            _ => Ok(digest::of_elements(elements, self.fill.len(), part)),
-        }
-    }
-
-    /// The strings of a part of a chunk.
-    fn strings(
-        &self,
-        raw: RawChunk,
-        references: &[u8],
-        part: &Trimmed,
-    ) -> Result<Vec<Vec<u8>>, ChunkFault> {
-        let Some(direct) = &self.file.direct else {
-            let strings = self.check.storage.raw.read_strings(raw);
-            let mut strings = strings.map_err(ChunkFault::Unreadable)?;
-            let inside = part.byte_runs(1).flatten();
-            return Ok(inside.filter_map(|at| strings.get_mut(at).map(std::mem::take)).collect());
-        };
-        let runs = part.byte_runs(self.check.storage.raw.element_size());
-        let inside: Vec<u8> =
-            runs.flat_map(|run| references.get(run).unwrap_or_default()).copied().collect();
-        let resolved = direct.bytes.read_whole(|| {
-            let (bytes, superblock, fill) = (&direct.bytes, &direct.superblock, &self.fill);
-            let make = |string: &[u8]| Some(string.to_vec());
-            resolve_strings(bytes, superblock, &inside, fill, Threads::One, make)
-                .map_err(|(at, fault)| DatasetFault::String { element: at as u64, fault })
-        });
-        resolved.map_err(|fault| match fault {
-            DatasetFault::String { element, fault } => ChunkFault::String { element, fault },
-            fault => ChunkFault::Strings(Box::new(fault)),
-        })
-    }
-
-    /// Raw chunks that versions use, that are not stored, and whose row is of something else than fill.
-    fn missing(&self, stored: &[StoredChunk]) -> Vec<RawChunk> {
-        let mut digests: HashMap<u32, Digest> = HashMap::new();
-        let mut chunk = None;
-        let mut missing = Vec::new();
-        let used = self.check.usage.used().filter(|raw| {
-            self.is_hashed(*raw) && stored.binary_search_by_key(raw, |chunk| chunk.raw).is_err()
-        });
-        for raw in used {
-            let mut is_fill = false;
-            for number in self.check.usage.extents_of(raw) {
-                let known = usize::try_from(number).ok().and_then(|at| self.parts.get(at));
-                let Some(part) = known else { continue };
-                if !digests.contains_key(&number) {
-                    let Some(digest) = self.digest_of_fill(part, &mut chunk) else {
-                        return missing;
-                    };
-                    digests.insert(number, digest);
-                }
-                let rows = self.check.rows.of(raw).iter();
-                is_fill |= rows.map(|row| row.digest).any(|d| d.as_ref() == digests.get(&number));
-            }
-            if !is_fill {
-                missing.push(raw);
-            }
-        }
-        missing
-    }
-
-    /// The digest of a part of a chunk of fill; `chunk`: a whole one, once there is one. `None` without the memory for it.
-    fn digest_of_fill(&self, part: &Trimmed, chunk: &mut Option<Vec<u8>>) -> Option<Digest> {
-        if let (Elements::Strings, Fill::String(string)) = (self.elements, &self.check.storage.fill)
-        {
-            let strings = part.runs().flatten().map(|_| string.as_slice());
-            return Some(digest::of_strings(strings, part));
-        }
-        if chunk.is_none() {
-            let mut fill = zeroed(self.check.storage.raw.chunk_bytes())?;
-            for element in fill.chunks_exact_mut(self.fill.len().max(1)) {
-                element.copy_from_slice(&self.fill);
-            }
-            *chunk = Some(fill);
-        }
-        Some(digest::of_elements(chunk.as_deref()?, self.fill.len(), part))
-    }
 }
 
 /// The part of a chunk with a shape.
-fn part(shape: &[u64], chunk_shape: &[u64]) -> Trimmed {
+pub(super) fn part(shape: &[u64], chunk_shape: &[u64]) -> Trimmed {
     let first: Dims = shape.iter().map(|_| 0).collect();
     Trimmed::new(&first, shape, chunk_shape)
 }

@@ -7,7 +7,8 @@ use crate::chunk_map::ChunkMap;
 use crate::dims::{Dims, RawChunk, unravel};
 
 /// Raw chunks whose uses are kept together.
-const PAGE: u64 = 64;
+const PAGE: u64 = PAGE_CHUNKS as u64;
+const PAGE_CHUNKS: usize = 64;
 
 /// Which raw chunks versions use, and what part of each they have inside their bounds.
 #[derive(Debug, Default)]
@@ -18,7 +19,7 @@ pub(super) struct Usage {
     pub(super) extents: Extents,
     /// For each raw chunk the number of its extent, and one more; 0 where it is not used. By pages: files may name chunks
     /// far behind all others.
-    pages: HashMap<u64, Box<[u32; PAGE as usize]>>,
+    pages: HashMap<u64, Box<[u32; PAGE_CHUNKS]>>,
     /// Other extents of raw chunks that have more than one.
     others: HashMap<u64, BTreeSet<u32>>,
     /// The datasets whose lists were decoded: version and path, the oldest version first.
@@ -74,7 +75,7 @@ impl Usage {
     }
 
     fn use_chunk(&mut self, raw: RawChunk, extent: u32) {
-        let page = self.pages.entry(raw.0 / PAGE).or_insert_with(|| Box::new([0; PAGE as usize]));
+        let page = self.pages.entry(raw.0 / PAGE).or_insert_with(|| Box::new([0; PAGE_CHUNKS]));
         let Some(known) = usize::try_from(raw.0 % PAGE).ok().and_then(|at| page.get_mut(at)) else {
             return;
         };
@@ -107,7 +108,7 @@ impl Usage {
     pub(super) fn used(&self) -> impl Iterator<Item = RawChunk> + '_ {
         let mut pages: Vec<u64> = self.pages.keys().copied().collect();
         pages.sort_unstable();
-        let chunks = pages.into_iter().flat_map(|page| (page * PAGE..).take(PAGE as usize));
+        let chunks = pages.into_iter().flat_map(|page| (page * PAGE..).take(PAGE_CHUNKS));
         chunks.map(RawChunk).filter(|&raw| self.is_used(raw))
     }
 }
