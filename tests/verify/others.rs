@@ -9,13 +9,17 @@ use crate::support::{made, values};
 use crate::{Outcome, texts};
 
 /// Made files in which chunks cannot be looked at, or not be compared, and what is said of them.
-const REMARKS: [(&str, &str); 5] = [
-    ("dtype-compound", "between the fields of an element"),
+const REMARKS: [(&str, &str); 6] = [
+    ("dtype-compound", "may be of more than is stored"),
     ("failed-stage", "used by no version"),
     ("filter-blosc2", "filter 32026 (blosc2) is not supported"),
     ("filter-optional-incompressible", "filter 32026 (blosc2) is not supported"),
+    ("filter-scaleoffset", "may be of more than is stored"),
     ("old-data-version", "data_version 1: its digests are of an older recipe"),
 ];
+
+/// A made file in which the package's next commit would write over chunks that are used.
+const FEWER_ROWS: &str = "report-fewer-rows-than-chunks";
 
 #[test]
 fn files_of_versioned_hdf5_are_sound_also_after_its_delete() -> Outcome {
@@ -25,6 +29,11 @@ fn files_of_versioned_hdf5_are_sound_also_after_its_delete() -> Outcome {
     for file in by_package {
         let report = VersionedFile::open(&file.path)?.verify(&VerifyOptions::new())?;
         let (name, found) = (&file.name, texts(&report));
+        if name == FEWER_ROWS {
+            let is_index = |finding: &Finding| matches!(finding, Finding::LargestIndex { .. });
+            assert!(report.damage().count() == 1 && report.damage().all(is_index), "{found:#?}");
+            continue;
+        }
         assert!(report.is_sound(), "{name}: {found:#?}");
         let said = REMARKS.iter().find(|(of, _)| of == name).map(|(_, said)| *said);
         // What is between fields may by chance be what it was.

@@ -67,7 +67,7 @@ pub(super) struct Outcome {
     pub(super) damaged: Damaged,
     pub(super) padding: Tally,
     pub(super) unproven: Tally,
-    pub(super) gaps: Tally,
+    pub(super) inexact: Tally,
     no_filter: Option<(Tally, CodecError)>,
     /// Bytes of the chunks that could be read.
     pub(super) bytes: u64,
@@ -94,7 +94,7 @@ impl Verifier<'_> {
         let threads = file.threads();
         threads.spread(threads.count().min(batches) as u64, || work.run());
         let missing = work.missing(stored);
-        let Outcome { damaged: found, padding, unproven, gaps, no_filter, bytes } =
+        let Outcome { damaged: found, padding, unproven, inexact, no_filter, bytes } =
             work.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         damaged.extend(found);
         damaged.extend(missing.into_iter().map(|raw| (raw, ChunkFault::Missing)));
@@ -111,7 +111,7 @@ impl Verifier<'_> {
         let findings = [
             padding.of(path).map(Finding::Padding),
             unproven.of(path).map(Finding::Unproven),
-            gaps.of(path).map(Finding::Gaps),
+            inexact.of(path).map(Finding::Inexact),
         ];
         self.report.findings.extend(findings.into_iter().flatten());
     }

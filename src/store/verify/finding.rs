@@ -141,9 +141,10 @@ pub enum Finding {
     /// Remark: chunks that no version uses, so that it is not known how much of them is inside its bounds: the digest is not
     /// that of any part that versions have of other chunks.
     Unproven(StoredChunks),
-    /// Remark: chunks of compounds with bytes between their fields. These bytes are in the digest, and what writers have in
-    /// memory there does not always come to the file: the digest is not that of what is stored.
-    Gaps(StoredChunks),
+    /// Remark: chunks whose digest is not that of what is stored, and need not be: of compounds with bytes between their
+    /// fields, which are in the digest and do not always come to the file, and behind a filter that does not keep all of
+    /// a value (scale-offset).
+    Inexact(StoredChunks),
     /// Remark: edge chunks that hold something else than the fill value behind the edge, as older releases of
     /// versioned-hdf5 wrote them: values that nobody reads, also of versions that were deleted since.
     Padding(StoredChunks),
@@ -211,7 +212,7 @@ impl Finding {
             | Self::Duplicates(_)
             | Self::WithoutDigest(_)
             | Self::Unproven(_)
-            | Self::Gaps(_)
+            | Self::Inexact(_)
             | Self::Padding(_)
             | Self::NoFilter { .. }
             | Self::Pointers { .. } => Severity::Remark,
@@ -269,8 +270,8 @@ impl fmt::Display for Finding {
             Self::Unproven(chunks) => {
                 write!(f, "{chunks} used by no version and of unknown extent, and not compared")
             }
-            Self::Gaps(chunks) => {
-                write!(f, "{chunks} with bytes between the fields of an element, and not compared")
+            Self::Inexact(chunks) => {
+                write!(f, "{chunks} whose digests may be of more than is stored, and not compared")
             }
             Self::Padding(chunks) => {
                 write!(f, "{chunks} with something else than fill behind the edge of a dataset")

@@ -7,6 +7,7 @@ use super::super::error::DatasetFault;
 use super::chunks::{Elements, Work, part};
 use super::fault::ChunkFault;
 use super::rows::ChunkRow;
+use crate::codec::id;
 use crate::dims::{Dims, RawChunk};
 use crate::raw::{StoredChunk, Threads, resolve_strings};
 
@@ -19,8 +20,8 @@ enum Proof {
     },
     /// Its row does not have the digest of any part that is known.
     UnknownPart,
-    /// Its row may have the digest of bytes that are not in the file.
-    Gaps,
+    /// Its row may have the digest of more than is in the file.
+    Inexact,
 }
 
 impl Work<'_> {
@@ -42,7 +43,7 @@ impl Work<'_> {
                 Ok(Proof::Part { has_padding: false }) => {}
                 Ok(Proof::Part { has_padding: true }) => self.outcome().padding.count(chunk),
                 Ok(Proof::UnknownPart) => self.outcome().unproven.count(chunk),
-                Ok(Proof::Gaps) => self.outcome().gaps.count(chunk),
+                Ok(Proof::Inexact) => self.outcome().inexact.count(chunk),
                 Err(fault) => {
                     self.outcome().damaged.insert(chunk.raw, fault);
                 }
@@ -134,11 +135,18 @@ impl Work<'_> {
         if !self.check.usage.is_used(raw) && self.check.storage.raw.chunk_shape().len() > 1 {
             return Ok(Proof::UnknownPart);
         }
-        if self.check.storage.dtype.has_gaps() {
-            return Ok(Proof::Gaps);
+        if self.is_inexact() {
+            return Ok(Proof::Inexact);
         }
         let expected = rows.iter().find_map(|row| row.digest).unwrap_or_default();
         Err(ChunkFault::Digest { expected, found })
+    }
+
+    /// Whether digests are of bytes that do not all come to the file.
+    fn is_inexact(&self) -> bool {
+        let filters = self.check.storage.raw.pipeline().filters();
+        self.check.storage.dtype.has_gaps()
+            || filters.iter().any(|filter| filter.id == id::SCALE_OFFSET)
     }
 
     /// That a part of a chunk is what its row says, and what is outside of it.

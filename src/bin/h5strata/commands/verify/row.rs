@@ -99,7 +99,7 @@ impl<'f> Row<'f> {
             Finding::Duplicates(chunks) => Self::of_chunks("duplicates", chunks),
             Finding::WithoutDigest(chunks) => Self::of_chunks("without-digest", chunks),
             Finding::Unproven(chunks) => Self::of_chunks("unproven", chunks),
-            Finding::Gaps(chunks) => Self::of_chunks("gaps", chunks),
+            Finding::Inexact(chunks) => Self::of_chunks("inexact", chunks),
             Finding::Padding(chunks) => Self::of_chunks("padding", chunks),
             Finding::NoFilter { chunks, .. } => Self::of_chunks("no-filter", chunks),
             Finding::Pointers { raw_data, .. } => Self::of_raw_data("pointers", raw_data),
