@@ -9,13 +9,15 @@ use crate::support::{made, values};
 use crate::{Outcome, texts};
 
 /// Made files in which chunks cannot be looked at, or not be compared, and what is said of them.
-const REMARKS: [(&str, &str); 6] = [
+const REMARKS: [(&str, &str); 8] = [
     ("dtype-compound", "may be of more than is stored"),
     ("failed-stage", "used by no version"),
     ("filter-blosc2", "filter 32026 (blosc2) is not supported"),
     ("filter-optional-incompressible", "filter 32026 (blosc2) is not supported"),
     ("filter-scaleoffset", "may be of more than is stored"),
     ("old-data-version", "data_version 1: its digests are of an older recipe"),
+    ("report-junk-raw-chunks", "left by a stopped writer"),
+    ("report-junk-raw-chunks-and-rows", "left by a stopped writer"),
 ];
 
 /// A made file in which the package's next commit would write over chunks that are used.
