@@ -12,7 +12,7 @@ import h5py
 from versioned_hdf5 import __version__ as versioned_version
 
 from .build import ROOT, build
-from .cases import BUDGET, Case, ReadCase, WriteCase
+from .cases import BUDGET, Case, StoreCase, WriteCase
 from .measure import Outcome, Runner, run_all
 from .rows import ROWS as READ_ROWS
 from .rows import cases
@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
 
 def make_files(chosen: list[Case]) -> None:
     """Makes the files that the chosen cases read."""
-    needed: dict[str, Store] = {case.store.name: case.store for case in chosen if isinstance(case, ReadCase)}
+    needed: dict[str, Store] = {case.store.name: case.store for case in chosen if isinstance(case, StoreCase)}
     for store in needed.values():
         store.make()
         store.forget()

@@ -77,10 +77,16 @@ class Case:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadCase(Case):
-    """Reading a selection of a store's current version, from opening the file to closing it."""
+class StoreCase(Case):
+    """Reading from a file that is made once for all engines."""
 
     store: Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadCase(StoreCase):
+    """Reading a selection of a store's current version, from opening the file to closing it."""
+
     selection: Selection
     threads: int
     uncached: bool = False
@@ -95,6 +101,24 @@ class ReadCase(Case):
     @cached_property
     def expected_checksum(self) -> str:
         return checksum(self.expected())
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiffCase(StoreCase):
+    """What changed from the version before the current one, both sides of each changed chunk."""
+
+    threads: int
+
+    @cached_property
+    def expected(self) -> tuple[list[list[int]], str]:
+        """Where the changed chunks of the only axis begin, and the checksum of their old and then their new values."""
+        (chunk,), new = self.store.chunks, self.store.values
+        old = self.store.first()
+        for change in self.store.changes[:-1]:
+            change(old)
+        starts = np.unique(np.flatnonzero(old != new) // chunk) * chunk
+        sides = [side[start : start + chunk] for side in (old, new) for start in starts]
+        return [[int(start)] for start in starts], checksum(np.concatenate(sides))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import BUDGET, Case, Figure, PlanCase, ReadCase, WriteCase
+from .cases import BUDGET, Case, DiffCase, Figure, PlanCase, ReadCase, StoreCase, WriteCase
 from .checksum import checksum_of_ones
 from .protocol import Engine, EngineError, TooSlow
 from .read_back import fault_of_writing
@@ -19,6 +19,7 @@ from .rivals import (
     OURS,
     OURS_SYNCED,
     c_command,
+    diff_request,
     engine_command,
     read_request,
     write_command,
@@ -157,6 +158,8 @@ class Runner:
             return write_request(engine, case, target)
         if isinstance(case, ReadCase):
             return read_request(engine, case, self._folder)
+        if isinstance(case, DiffCase):
+            return diff_request(case)
         assert isinstance(case, PlanCase)
         request = {"op": "plan", "shape": case.shape, "chunks": case.chunks, "times": case.times}
         return request | case.selection.request(self._folder, case.slug)
@@ -222,6 +225,10 @@ def fault_of(engine: str, case: Case, answer: dict[str, Any], question: Question
             return f"wrong values: checksum {answer['checksum']} instead of {expected}"
         shape = list(case.expected().shape)
         return f"shape {answer['shape']} instead of {shape}" if answer.get("shape", shape) != shape else None
+    if isinstance(case, DiffCase):
+        starts, values = case.expected
+        right = (answer["starts"], answer["checksum"]) == (starts, values)
+        return None if right else f"{len(answer['starts'])} chunks for {len(starts)}, or others, or other values"
     assert isinstance(case, PlanCase)
     touched = case.selection.touched_chunks(case.shape, case.chunks)
     # Scattered elements of one chunk may take several transfers; the elements of a slice take one.
@@ -246,7 +253,7 @@ def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Itera
         if engines := engines_of(case, wanted):
             yield from runner.run(case, engines)
         following = cases[number + 1] if number + 1 < len(cases) else None
-        if isinstance(case, ReadCase) and not (isinstance(following, ReadCase) and following.store is case.store):
+        if isinstance(case, StoreCase) and not (isinstance(following, StoreCase) and following.store is case.store):
             case.store.forget()
         if isinstance(case, WriteCase) and not (
             isinstance(following, WriteCase) and following.workload.sources == case.workload.sources

@@ -25,6 +25,13 @@ read_all
         finding what versions and datasets there are. The checksums are those of `read`. `threads` is the number of
         threads that read datasets side by side; the Python engine has one, and takes this only if it opens files `r`.
 
+diff    {"op": "diff", "file": PATH, "dataset": PATH, "old": NAME, "new": NAME, "threads": N}
+        -> {"seconds": S, "starts": [[N, ...], ...], "checksum": HEX}
+
+        Opens the file, finds the chunks of a dataset that are not the same in two versions, reads them as both versions
+        have them, and closes the file: `seconds` covers that. `starts` are the first elements of those chunks, in C
+        order; the checksum is that of the old values of all of them and then the new ones, 8-byte words.
+
 plan    {"op": "plan", "shape": [N, ...], "chunks": [N, ...], "selection" or "index_file": as above, "times": N}
         -> {"seconds": S, "transfers": N}
 

@@ -93,6 +93,23 @@ def read_all(request: dict[str, Any], mode: str) -> dict[str, Any]:
     return {"seconds": seconds, "checksums": checksums}
 
 
+def diff(request: dict[str, Any], mode: str) -> dict[str, Any]:
+    start = time.perf_counter()
+    with h5py.File(request["file"], mode) as file:
+        changed = VersionedHDF5File(file).get_diff(request["dataset"], request["old"], request["new"])
+    seconds = time.perf_counter() - start
+    regions = sorted(
+        (([int(axis.start) for axis in place.raw], sides) for place, sides in changed.items()),
+        key=lambda region: region[0],
+    )
+    values = [sides[side].reshape(-1) for side in (0, 1) for _, sides in regions]
+    return {
+        "seconds": seconds,
+        "starts": [first for first, _ in regions],
+        "checksum": checksum(np.concatenate(values)),
+    }
+
+
 def plan(request: dict[str, Any]) -> dict[str, Any]:
     """Times the planner of versioned-hdf5's staged arrays; all chunks in the fill slab, which it does not mind."""
     index = requested_index(request)
@@ -109,6 +126,7 @@ def answer(line: str, mode: str) -> dict[str, Any]:
     handlers: dict[str, Callable[[], dict[str, Any]]] = {
         "read": lambda: read(request, mode),
         "read_all": lambda: read_all(request, mode),
+        "diff": lambda: diff(request, mode),
         "plan": lambda: plan(request),
         "write": lambda: write(request),
         "digest": lambda: digest(request),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import ReadCase, WriteCase
+from .cases import DiffCase, ReadCase, WriteCase
 from .plan_file import write_plan
 from .stores import DATASET, RAW_DATASET
 
@@ -59,6 +59,13 @@ def read_request(engine: str, case: ReadCase, folder: Path) -> dict[str, Any]:
     else:
         request |= {"file": str(store.plain), "version": None, "dataset": DATASET}
     return request | case.selection.request(folder, case.slug)
+
+
+def diff_request(case: DiffCase) -> dict[str, Any]:
+    """The request by which an engine finds what changed."""
+    store, newest = case.store, len(case.store.changes)
+    versions = {"old": f"v{newest - 1}", "new": store.current}
+    return {"op": "diff", "file": str(store.versioned), "dataset": DATASET, "threads": case.threads} | versions
 
 
 def c_command(engine: str, case: ReadCase, folder: Path, programs: Programs) -> list[str]:

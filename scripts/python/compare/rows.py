@@ -8,7 +8,7 @@ from functools import partial
 import h5py
 import numpy as np
 
-from .cases import AtMost, Case, Faster, NoSlowerThan, PlanCase, ReadCase
+from .cases import AtMost, Case, DiffCase, Faster, NoSlowerThan, PlanCase, ReadCase
 from .rivals import (
     CHUNK_READ,
     DIRECT_CHUNK,
@@ -127,6 +127,18 @@ def row_3(scale: Scale, store: Store) -> Iterator[Case]:
         )
 
 
+def row_m3(store: Store) -> Iterator[Case]:
+    """One chunk in a hundred is another. The package compares versions of files that are opened read-only alone."""
+    yield DiffCase(
+        row="M3",
+        name="what changed in a version",
+        store=store,
+        threads=ALL_CORES,
+        rivals=(VERSIONED_R,),
+        targets=(Faster((VERSIONED_R,), 50),),
+    )
+
+
 def row_4(scale: Scale, stores: dict[str, Store]) -> Iterator[Case]:
     side = scale.r4_side
     middle = side // 2 + 7
@@ -220,7 +232,7 @@ def plans(scale: Scale) -> Iterator[Case]:
         )
 
 
-ROWS = ("R1", "R2", "R3", "R4", "R5", "R6", "P1")
+ROWS = ("R1", "R2", "R3", "M3", "R4", "R5", "R6", "P1")
 
 
 def cases(scale: Scale, stores: dict[str, Store]) -> Iterator[Case]:
@@ -228,6 +240,7 @@ def cases(scale: Scale, stores: dict[str, Store]) -> Iterator[Case]:
     yield from row_1(stores["r1"])
     yield from row_2(scale, stores)
     yield from row_3(scale, stores["r3"])
+    yield from row_m3(stores["r3"])
     yield from row_4(scale, stores)
     yield from row_5(scale, stores["r5"])
     yield from row_6(stores["r6"])

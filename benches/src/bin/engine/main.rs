@@ -2,6 +2,7 @@
 //! line on standard output. The protocol is described in `scripts/python/compare/protocol.py`.
 
 mod checksum;
+mod diff;
 mod plan;
 mod read;
 mod read_all;
@@ -29,6 +30,7 @@ fn answer(line: &str) -> Result<Value, Box<dyn Error>> {
     match serde_json::from_str(line)? {
         Request::Read(request) => read::answer(&request),
         Request::ReadAll(request) => read_all::answer(&request),
+        Request::Diff(request) => diff::answer(&request),
         Request::Plan(request) => plan::answer(&request),
         Request::Write(request) => write::answer(&request),
     }

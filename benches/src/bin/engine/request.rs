@@ -16,6 +16,7 @@ use serde::Deserialize;
 pub(crate) enum Request {
     Read(ReadRequest),
     ReadAll(ReadAllRequest),
+    Diff(DiffRequest),
     Plan(PlanRequest),
     Write(WriteRequest),
 }
@@ -37,6 +38,16 @@ pub(crate) struct ReadRequest {
 pub(crate) struct ReadAllRequest {
     pub(crate) file: PathBuf,
     /// Threads that read datasets side by side.
+    pub(crate) threads: usize,
+}
+
+/// Open a file, read both sides of each chunk of a dataset that changed between two versions, and close the file.
+#[derive(Deserialize)]
+pub(crate) struct DiffRequest {
+    pub(crate) file: PathBuf,
+    pub(crate) dataset: String,
+    pub(crate) old: String,
+    pub(crate) new: String,
     pub(crate) threads: usize,
 }
 
