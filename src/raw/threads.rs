@@ -1,5 +1,8 @@
 use rayon::{Scope, ThreadPool};
 
+/// Bytes that one thread deals with in the time of handing them to others.
+const LITTLE: usize = 256 << 10;
+
 /// The threads that decode and copy.
 #[derive(Clone, Copy)]
 pub(crate) enum Threads<'t> {
@@ -19,6 +22,11 @@ impl Threads<'_> {
             Self::Shared => rayon::current_num_threads(),
             Self::Pool(pool) => pool.current_num_threads(),
         }
+    }
+
+    /// Whether there are others, and so many bytes are worth handing to them.
+    pub(crate) fn are_worth(self, bytes: usize) -> bool {
+        bytes > LITTLE && !matches!(self, Self::One)
     }
 
     /// Runs `work` on the caller's own thread, and `other` at the same time if there is more than one.

@@ -11,9 +11,6 @@ use crate::dims::{ChunkIndex, Dims, unravel};
 use crate::raw::Threads;
 use crate::staged::{Base, StagedArray};
 
-/// Bytes that one thread deals with in the time of handing them to others.
-const LITTLE: usize = 256 << 10;
-
 /// SHA-256 of a chunk's values and shape.
 pub(super) type Digest = [u8; 32];
 
@@ -155,7 +152,7 @@ pub(super) struct Chunk<'c> {
 /// have the same chunks whoever has written them.
 pub(super) fn of_chunks(chunks: &[Chunk<'_>], threads: Threads<'_>) -> Vec<Option<Digest>> {
     let bytes: usize = chunks.iter().map(|chunk| chunk.elements.len()).sum();
-    if bytes <= LITTLE || matches!(threads, Threads::One) {
+    if !threads.are_worth(bytes) {
         return side_by_side(chunks);
     }
     // As many as go side by side, but no thread is to wait while others have more than one.

@@ -39,9 +39,6 @@ const BATCH_BYTES: usize = 8 << 20;
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
 
-/// Bytes that one thread encodes in the time of handing them to others.
-const LITTLE: usize = 256 << 10;
-
 /// What the chunks of a dataset are stored with and in.
 pub(super) struct ChunkStore<'c> {
     /// Path of the dataset of stored chunks.
@@ -450,18 +447,12 @@ impl<'c> ChunkStore<'c> {
             self.buffers.give(one.elements);
             Ok(Placed { raw, stored: Stored::Chunk { bytes: bytes.into(), filter_mask } })
         };
-        if self
-            .is_little(new.len().saturating_mul(self.content.settings.chunk_bytes().unwrap_or(0)))
-        {
+        let chunk_bytes = self.content.settings.chunk_bytes().unwrap_or(0);
+        if !self.threads.are_worth(new.len().saturating_mul(chunk_bytes)) {
             let mut scratch = Scratch::default();
             return new.into_iter().map(|one| encode(&mut scratch, one)).collect();
         }
         self.threads.install(|| new.into_par_iter().map_init(Scratch::default, encode).collect())
-    }
-
-    /// Whether so many bytes are dealt with before other threads have woken up, or there is no other thread.
-    fn is_little(&self, bytes: usize) -> bool {
-        bytes <= LITTLE || matches!(self.threads, Threads::One)
     }
 }
 

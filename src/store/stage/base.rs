@@ -12,15 +12,11 @@ use super::super::error::Error;
 use super::strings::{EMPTY, HANDLE, StringArena};
 use crate::dims::{ChunkIndex, Dims, DimsError, chunk_grid, unravel};
 use crate::memory::zeroed;
-use crate::raw::Threads;
 use crate::selection::{AxisSelection, Selection};
 use crate::staged::{Base, BaseChunk, MemoryBase, MemoryBaseError, StagedError, Wanted};
 
 /// Bytes of chunks that are read before they are visited, unless the threads need more to have one chunk each.
 const WINDOW: usize = 4 << 20;
-
-/// Bytes that one thread visits in the time of handing them to others.
-const LITTLE: usize = 256 << 10;
 
 /// What is called with each chunk: its position among those asked for, and what it holds.
 type Visit<'v> = dyn Fn(usize, BaseChunk<'_>) -> ControlFlow<()> + Sync + 'v;
@@ -244,11 +240,11 @@ impl DatasetBase {
                 let chunk = if is_stored { BaseChunk::Bytes(bytes) } else { BaseChunk::Fill };
                 visit(number * in_window + position, chunk)
             };
-            let visited = if window.len() <= LITTLE || matches!(threads, Threads::One) {
-                window.chunks_exact(chunk_bytes).zip(part).enumerate().try_for_each(one)
-            } else {
+            let visited = if threads.are_worth(window.len()) {
                 let chunks = window.par_chunks_exact(chunk_bytes).zip(part).enumerate();
                 threads.install(|| chunks.try_for_each(one))
+            } else {
+                window.chunks_exact(chunk_bytes).zip(part).enumerate().try_for_each(one)
             };
             if visited.is_break() {
                 break;
