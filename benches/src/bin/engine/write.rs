@@ -1,12 +1,13 @@
 //! Timing of a series of commits, from opening the file to closing it.
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use h5strata::selection::AxisSelection;
 use h5strata::store::Element;
 use h5strata::{Durability, OpenOptions, Selection, Stage, VersionedFile};
-use ndarray::{ArrayD, Axis, Slice};
+use ndarray::{ArrayD, Axis, CowArray, IxDyn, Slice};
 use ndarray_npy::{ReadableElement, read_npy};
 use serde_json::{Value, json};
 
@@ -37,8 +38,17 @@ struct Block<T> {
 
 /// A dataset with the values that are written to it, elements of either type.
 enum Series<'r> {
-    Integers(&'r SeriesRequest, ArrayD<i64>),
-    Doubles(&'r SeriesRequest, ArrayD<f64>),
+    Integers(&'r SeriesRequest, Values<i64>),
+    Doubles(&'r SeriesRequest, Values<f64>),
+}
+
+/// Bytes of values that are kept from step to step. More are in memory once, as what a step writes.
+const MOST_KEPT: usize = 1 << 30;
+
+/// The values of a .npy file.
+enum Values<T> {
+    Kept(ArrayD<T>),
+    InFile(PathBuf),
 }
 
 /// What a step writes to one dataset, in memory of its own.
@@ -74,9 +84,10 @@ pub(crate) fn answer(request: &WriteRequest) -> Result<Value, Box<dyn Error>> {
 
 impl<'r> Series<'r> {
     fn load(request: &'r SeriesRequest) -> Result<Self, Box<dyn Error>> {
-        Ok(match read_npy::<_, ArrayD<f64>>(&request.values) {
-            Ok(values) => Self::Doubles(request, values),
-            Err(_) => Self::Integers(request, read_npy(&request.values)?),
+        let path = &request.values;
+        Ok(match read_npy(path) {
+            Ok(values) => Self::Doubles(request, Values::of(values, path)),
+            Err(_) => Self::Integers(request, Values::of(read_npy(path)?, path)),
         })
     }
 
@@ -85,10 +96,28 @@ impl<'r> Series<'r> {
         let step = request.steps.get(number).ok_or("a dataset with fewer steps than another")?;
         Ok(match self {
             Self::Integers(_, values) => {
-                Part::Integers(&request.dataset, step, step.blocks(values)?)
+                Part::Integers(&request.dataset, step, values.blocks(step)?)
             }
-            Self::Doubles(_, values) => Part::Doubles(&request.dataset, step, step.blocks(values)?),
+            Self::Doubles(_, values) => Part::Doubles(&request.dataset, step, values.blocks(step)?),
         })
+    }
+}
+
+impl<T: Word> Values<T> {
+    fn of(values: ArrayD<T>, path: &Path) -> Self {
+        if values.len() * size_of::<T>() > MOST_KEPT {
+            Self::InFile(path.to_owned())
+        } else {
+            Self::Kept(values)
+        }
+    }
+
+    /// What a step writes of them.
+    fn blocks(&self, step: &Step) -> Result<Vec<Block<T>>, Box<dyn Error>> {
+        match self {
+            Self::Kept(values) => step.blocks(values.into()),
+            Self::InFile(path) => step.blocks(read_npy::<_, ArrayD<T>>(path)?.into()),
+        }
     }
 }
 
@@ -157,23 +186,27 @@ fn change<T: Word>(
 
 impl Step {
     /// The parts of `values` that the step writes to the same place in the dataset.
-    fn blocks<T: Word>(&self, values: &ArrayD<T>) -> Result<Vec<Block<T>>, Box<dyn Error>> {
-        let block = |ranges: &Vec<(i64, i64)>| {
-            let mut part = values.view();
+    fn blocks<T: Word>(
+        &self,
+        values: CowArray<'_, T, IxDyn>,
+    ) -> Result<Vec<Block<T>>, Box<dyn Error>> {
+        let slice = |&(start, stop): &(i64, i64)| AxisSelection::Slice {
+            start: Some(start),
+            stop: Some(stop),
+            step: 1,
+        };
+        let part = |mut part: CowArray<'_, T, IxDyn>, ranges: &[(i64, i64)]| {
             for (axis, &(start, stop)) in ranges.iter().enumerate() {
                 let range = isize::try_from(start)?..isize::try_from(stop)?;
                 part.slice_axis_inplace(Axis(axis), Slice::from(range));
             }
-            let slice = |&(start, stop): &(i64, i64)| AxisSelection::Slice {
-                start: Some(start),
-                stop: Some(stop),
-                step: 1,
-            };
-            Ok(Block {
-                selection: Selection::axes(ranges.iter().map(slice)),
-                values: part.mapv(|value| value.plus(self.plus)),
-            })
+            let mut values = part.into_owned();
+            values.mapv_inplace(|value| value.plus(self.plus));
+            Ok(Block { selection: Selection::axes(ranges.iter().map(slice)), values })
         };
-        self.blocks.iter().map(block).collect()
+        match self.blocks.as_slice() {
+            [all] => Ok(vec![part(values, all)?]),
+            blocks => blocks.iter().map(|ranges| part(values.view().into(), ranges)).collect(),
+        }
     }
 }
