@@ -9,6 +9,8 @@ mod read;
 mod read_chunk;
 mod write;
 
+use std::sync::OnceLock;
+
 use hdf5_sys::h5d::{
     H5Dget_create_plist, H5Dget_space, H5Dget_storage_size, H5Dget_type, H5Dopen2,
 };
@@ -24,10 +26,10 @@ pub use self::read_chunk::read_chunk;
 pub use self::write::{write, write_chunk, write_variable_strings};
 
 use crate::error::Error;
-use crate::h5s;
 use crate::id::{Container, DatasetCreation, DatasetId, Dataspace, Datatype, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
+use crate::{h5f, h5s};
 
 /// Whether the linked libhdf5 has [`chunk_iter`]. Without it there is no cheap way to the addresses
 /// of many chunks.
@@ -38,12 +40,14 @@ pub const HAS_CHUNK_ITER: bool = cfg!(hdf5_chunk_iter);
 pub struct Dataset {
     id: DatasetId,
     rank: usize,
+    /// Whether its file is open for writing, once that was asked.
+    writable: OnceLock<bool>,
 }
 
 impl Dataset {
     fn of(lock: &Lock, id: DatasetId) -> Result<Self, Error> {
         let rank = h5s::rank(lock, &space_of(lock, &id)?)?;
-        Ok(Self { id, rank })
+        Ok(Self { id, rank, writable: OnceLock::new() })
     }
 
     /// As an object with attributes.
@@ -55,6 +59,18 @@ impl Dataset {
     #[must_use]
     pub fn rank(&self) -> usize {
         self.rank
+    }
+
+    /// Refuses to write to a file that is open for reading only, before libhdf5 is asked to.
+    fn check_writable(&self, lock: &Lock, call: &'static str) -> Result<(), Error> {
+        let writable = match self.writable.get() {
+            Some(&writable) => writable,
+            None => {
+                let writable = h5f::is_writable(lock, &self.id)?;
+                *self.writable.get_or_init(|| writable)
+            }
+        };
+        if writable { Ok(()) } else { Err(Error::ReadOnly { call }) }
     }
 
     /// Refuses coordinates that do not have one number an axis.

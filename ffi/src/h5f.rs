@@ -103,22 +103,31 @@ pub fn flush(lock: &Lock, file: &File) -> Result<(), Error> {
     check(lock, "H5Fflush", status).map(|_| ())
 }
 
-/// Refuses to write through an id whose file is open for reading only.
+/// Whether the file of an id is open for writing too.
 ///
-/// libhdf5 refuses as well, but 1.10.8 then crashes when the process ends, after `H5Ocopy` and
-/// `H5Dwrite_chunk`.
-pub(crate) fn check_writable<K: Kind>(
-    lock: &Lock,
-    call: &'static str,
-    id: &Id<K>,
-) -> Result<(), Error> {
+/// libhdf5 refuses to write to others, but 1.10.8 then crashes when the process ends, after `H5Ocopy` and
+/// `H5Dwrite_chunk`: it must be asked before these.
+pub(crate) fn is_writable<K: Kind>(lock: &Lock, id: &Id<K>) -> Result<bool, Error> {
     // SAFETY: the lock is held; `id` is live; the id returned is fresh or negative.
     let file: File = unsafe { Id::from_call(lock, "H5Iget_file_id", H5Iget_file_id(id.raw())) }?;
     let mut intent = 0;
     // SAFETY: the lock is held; `file` is live, `intent` a live integer.
     let status = unsafe { hdf5_sys::h5f::H5Fget_intent(file.raw(), &mut intent) };
     check(lock, "H5Fget_intent", status)?;
-    if intent & H5F_ACC_RDWR == 0 { Err(Error::ReadOnly { call }) } else { Ok(()) }
+    Ok(intent & H5F_ACC_RDWR != 0)
+}
+
+/// What a call that writes has come to: a failure is [`Error::ReadOnly`] where the file is open for reading only.
+pub(crate) fn written<T, K: Kind>(
+    lock: &Lock,
+    call: &'static str,
+    id: &Id<K>,
+    outcome: Result<T, Error>,
+) -> Result<T, Error> {
+    outcome.map_err(|error| match is_writable(lock, id) {
+        Ok(false) => Error::ReadOnly { call },
+        _ => error,
+    })
 }
 
 /// Whether the file is HDF5: has a superblock where one may be (`H5Fis_accessible`, before HDF5

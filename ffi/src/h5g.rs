@@ -27,12 +27,12 @@ pub fn open<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Group, 
 /// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken;
 /// [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn create<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Group, Error> {
-    h5f::check_writable(lock, "H5Gcreate2", at)?;
+    let what = "H5Gcreate2";
     let (path, links) = (c_string(path)?, h5p::link_creation_with_parents(lock)?);
     // SAFETY: the lock is held; the ids are live, `path` ends in a zero byte.
     let id = unsafe {
         hdf5_sys::h5g::H5Gcreate2(at.raw(), path.as_ptr(), links.raw(), H5P_DEFAULT, H5P_DEFAULT)
     };
     // SAFETY: H5Gcreate2 returned it, fresh or negative.
-    unsafe { Id::from_call(lock, "H5Gcreate2", id) }
+    h5f::written(lock, what, at, unsafe { Id::from_call(lock, what, id) })
 }

@@ -106,7 +106,10 @@ pub fn copy<F: Container, T: Container>(
     to_at: &Id<T>,
     to_path: &str,
 ) -> Result<(), Error> {
-    h5f::check_writable(lock, "H5Ocopy", to_at)?;
+    let what = "H5Ocopy";
+    if !h5f::is_writable(lock, to_at)? {
+        return Err(Error::ReadOnly { call: what });
+    }
     let (from_path, to_path) = (c_string(from_path)?, c_string(to_path)?);
     let links = h5p::link_creation_with_parents(lock)?;
     // SAFETY: the lock is held; the ids are live, both paths end in a zero byte.
@@ -120,7 +123,7 @@ pub fn copy<F: Container, T: Container>(
             links.raw(),
         )
     };
-    check(lock, "H5Ocopy", status).map(|_| ())
+    check(lock, what, status).map(|_| ())
 }
 
 /// The address a token stands for.

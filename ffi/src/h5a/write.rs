@@ -78,7 +78,6 @@ pub fn write_variable_strings<O: Object, S: AsRef<[u8]>>(
 /// As [`write()`], of an attribute with another number of elements too.
 pub fn rewrite(lock: &Lock, attribute: &Attribute, bytes: &[u8]) -> Result<(), Error> {
     let what = "H5Awrite";
-    h5f::check_writable(lock, what, attribute)?;
     let datatype = super::datatype(lock, attribute)?;
     if h5t::has_pointers(lock, &datatype)? {
         return Err(Error::PointersInType { what });
@@ -89,7 +88,8 @@ pub fn rewrite(lock: &Lock, attribute: &Attribute, bytes: &[u8]) -> Result<(), E
         return Err(Error::BufferLength { what, expected, found: bytes.len() });
     }
     // SAFETY: `bytes` are the elements of the attribute, whose type is `datatype`.
-    unsafe { write_elements(lock, attribute, &datatype, points, bytes.as_ptr()) }
+    let written = unsafe { write_elements(lock, attribute, &datatype, points, bytes.as_ptr()) };
+    h5f::written(lock, what, attribute, written)
 }
 
 /// Deletes an attribute of the object at `path`, seen from `at` (`H5Adelete_by_name`).
@@ -98,11 +98,11 @@ pub fn rewrite(lock: &Lock, attribute: &Attribute, bytes: &[u8]) -> Result<(), E
 /// [`Error::Call`] when there is no such object or attribute; [`Error::ReadOnly`];
 /// [`Error::InteriorNul`].
 pub fn delete<O: Object>(lock: &Lock, at: &Id<O>, path: &str, name: &str) -> Result<(), Error> {
-    h5f::check_writable(lock, "H5Adelete_by_name", at)?;
+    let what = "H5Adelete_by_name";
     let (path, name) = (c_string(path)?, c_string(name)?);
     // SAFETY: the lock is held; `at` is live, both names end in a zero byte.
     let status = unsafe { H5Adelete_by_name(at.raw(), path.as_ptr(), name.as_ptr(), H5P_DEFAULT) };
-    check(lock, "H5Adelete_by_name", status).map(|_| ())
+    h5f::written(lock, what, at, check(lock, what, status).map(|_| ()))
 }
 
 fn space_of(lock: &Lock, shape: Option<&[u64]>) -> Result<Dataspace, Error> {
@@ -113,7 +113,7 @@ fn space_of(lock: &Lock, shape: Option<&[u64]>) -> Result<Dataspace, Error> {
     }
 }
 
-/// Creates an attribute, after deleting the one that has the name.
+/// Creates an attribute in place of the one that has the name, if there is one.
 pub(super) fn replace<O: Object>(
     lock: &Lock,
     at: &Id<O>,
@@ -122,10 +122,24 @@ pub(super) fn replace<O: Object>(
     datatype: &Datatype,
     space: &Dataspace,
 ) -> Result<Attribute, Error> {
-    h5f::check_writable(lock, "H5Acreate_by_name", at)?;
-    if exists(lock, at, path, name)? {
-        delete(lock, at, path, name)?;
+    // Most have a new name, and looking for it takes libhdf5 as long as it takes to refuse one that is taken.
+    match create(lock, at, path, name, datatype, space) {
+        Err(Error::Call { .. }) if exists(lock, at, path, name)? => {
+            delete(lock, at, path, name)?;
+            create(lock, at, path, name, datatype, space)
+        }
+        created => h5f::written(lock, "H5Acreate_by_name", at, created),
     }
+}
+
+fn create<O: Object>(
+    lock: &Lock,
+    at: &Id<O>,
+    path: &str,
+    name: &str,
+    datatype: &Datatype,
+    space: &Dataspace,
+) -> Result<Attribute, Error> {
     let creation = h5p::attribute_creation(lock, name)?;
     let (path, name) = (c_string(path)?, c_string(name)?);
     // SAFETY: the lock is held; all ids are live, both names end in a zero byte.

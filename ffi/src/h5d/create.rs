@@ -26,7 +26,7 @@ pub fn create<C: Container>(
     space: &Dataspace,
     creation: &DatasetCreation,
 ) -> Result<Dataset, Error> {
-    h5f::check_writable(lock, "H5Dcreate2", at)?;
+    let what = "H5Dcreate2";
     let (path, links) = (c_string(path)?, h5p::link_creation_with_parents(lock)?);
     // SAFETY: the lock is held; all ids are live, `path` ends in a zero byte.
     let id = unsafe {
@@ -41,7 +41,8 @@ pub fn create<C: Container>(
         )
     };
     // SAFETY: H5Dcreate2 returned it, fresh or negative.
-    Dataset::of(lock, unsafe { Id::from_call(lock, "H5Dcreate2", id) }?)
+    let id = unsafe { Id::from_call(lock, what, id) };
+    Dataset::of(lock, h5f::written(lock, what, at, id)?)
 }
 
 /// Changes the extent of a chunked dataset, in elements (`H5Dset_extent`). Elements beyond a
@@ -50,9 +51,9 @@ pub fn create<C: Container>(
 /// # Errors
 /// [`Error::Rank`]; [`Error::ReadOnly`]; [`Error::Call`] for other layouts and beyond the maximum.
 pub fn set_extent(lock: &Lock, dataset: &Dataset, dims: &[u64]) -> Result<(), Error> {
-    dataset.check_rank("H5Dset_extent", dims)?;
-    h5f::check_writable(lock, "H5Dset_extent", &dataset.id)?;
+    let what = "H5Dset_extent";
+    dataset.check_rank(what, dims)?;
     // SAFETY: the lock is held; `dataset` is live, `dims` has a number an axis.
     let status = unsafe { H5Dset_extent(dataset.id.raw(), dims.as_ptr()) };
-    check(lock, "H5Dset_extent", status).map(|_| ())
+    h5f::written(lock, what, &dataset.id, check(lock, what, status).map(|_| ()))
 }

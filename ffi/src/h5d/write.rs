@@ -78,9 +78,9 @@ unsafe fn write_elements(
     points: u64,
     elements: *const u8,
 ) -> Result<(), Error> {
-    h5f::check_writable(lock, "H5Dwrite", &dataset.id)?;
+    let what = "H5Dwrite";
     if points == 0 {
-        return Ok(());
+        return dataset.check_writable(lock, what);
     }
     let memory_space = h5s::simple(lock, &[points])?;
     // SAFETY: the lock is held; all ids are live. The file space is a copy of the dataset's own, so
@@ -96,7 +96,7 @@ unsafe fn write_elements(
             elements.cast(),
         )
     };
-    check(lock, "H5Dwrite", status).map(|_| ())
+    h5f::written(lock, what, &dataset.id, check(lock, what, status).map(|_| ()))
 }
 
 /// Stores bytes as the chunk whose first element is at `offset`, in place of what was stored for it
@@ -118,7 +118,7 @@ pub fn write_chunk(
 ) -> Result<(), Error> {
     let what = "H5Dwrite_chunk";
     dataset.check_rank(what, offset)?;
-    h5f::check_writable(lock, what, &dataset.id)?;
+    dataset.check_writable(lock, what)?;
     // libhdf5 up to 2.2 takes an offset just beyond the extent (H5D__chunk_get_offset_copy), for which the
     // index of a dataset that cannot grow has no place.
     let extent = h5s::extent(lock, &space(lock, dataset)?)?;

@@ -15,9 +15,9 @@ use crate::text::c_string;
 /// # Errors
 /// [`Error::Call`] when there is none; [`Error::ReadOnly`]; [`Error::InteriorNul`].
 pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<(), Error> {
-    h5f::check_writable(lock, "H5Ldelete", at)?;
+    let what = "H5Ldelete";
     let path = c_string(path)?;
     // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte.
     let status = unsafe { H5Ldelete(at.raw(), path.as_ptr(), H5P_DEFAULT) };
-    check(lock, "H5Ldelete", status).map(|_| ())
+    h5f::written(lock, what, at, check(lock, what, status).map(|_| ()))
 }
