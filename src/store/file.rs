@@ -10,6 +10,7 @@ use h5strata_ffi::h5t::{ByteOrder, TypeClass};
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5f, h5l, h5t};
 
+use super::commit::Bare;
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
@@ -65,6 +66,7 @@ pub(super) struct Latest {
     pub(super) version: String,
     /// Its groups and datasets, in the order of [`Version::entries`].
     pub(super) entries: Vec<Entry>,
+    pub(super) bare: Bare,
     /// The maps of the datasets whose chunks the commit has looked at, by path.
     pub(super) maps: HashMap<String, Arc<ChunkMap>>,
 }
@@ -183,6 +185,11 @@ impl FileInner {
     /// The groups and datasets of a version, if the last commit has written it.
     pub(super) fn latest_entries(&self, version: &str) -> Option<&[Entry]> {
         (self.latest.version == version).then_some(&self.latest.entries)
+    }
+
+    /// The datasets of a version that have no attributes of the user's, if the last commit has written it.
+    pub(super) fn latest_bare(&self, version: &str) -> Option<&Bare> {
+        (self.latest.version == version).then_some(&self.latest.bare)
     }
 
     /// The file as it is now, of which nothing is known.

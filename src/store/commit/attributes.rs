@@ -30,7 +30,7 @@ pub(in crate::store) fn check_attribute(attribute: &Attribute) -> Result<(), Sta
 }
 
 /// Gives the object at `path` the attributes of the one at `origin` in the parent version, but those named in
-/// `hidden`, with changes.
+/// `hidden`, with changes. Returns how many it has then.
 pub(super) fn write(
     lock: &Lock,
     version: &VersionGroup,
@@ -38,16 +38,19 @@ pub(super) fn write(
     origin: Option<&str>,
     changes: &AttributeChanges,
     hidden: &[&str],
-) -> Result<(), h5strata_ffi::Error> {
+) -> Result<usize, h5strata_ffi::Error> {
+    let mut count = changes.set.len();
     if let (Some(parent), Some(origin)) = (&version.parent, origin) {
         for name in h5a::names(lock, parent, origin)? {
             let replaced = changes.removed.contains(&name) || changes.set.contains_key(&name);
             if !replaced && !hidden.contains(&name.as_str()) {
                 h5a::copy(lock, parent, origin, &version.group, path, &name)?;
+                count += 1;
             }
         }
     }
-    changes.set.values().try_for_each(|attribute| write_one(lock, version, path, attribute))
+    changes.set.values().try_for_each(|attribute| write_one(lock, version, path, attribute))?;
+    Ok(count)
 }
 
 /// Changes the attributes of an object that has those of its origin already.

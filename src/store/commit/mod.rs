@@ -16,18 +16,20 @@ mod template;
 mod transaction;
 mod unchanged;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::sync::Arc;
 
 use chrono::Utc;
 use h5strata_ffi::id::{File, Group};
 use h5strata_ffi::{Lock, h5d, h5g, h5l, h5t};
+use rayon::prelude::*;
 
 pub(super) use self::attributes::check_attribute;
 use self::chunks::{ChunkStore, StoredChunks};
 use self::early::ChunkDigests;
-use self::hash_table::HashTable;
 pub(super) use self::hash_table::{Digests, Row, StoredRows};
+use self::hash_table::{HashTable, TableUpdate};
 pub(super) use self::mappings::Mappings;
 pub(super) use self::meter::Meter;
 use self::objects::ObjectWriter;
@@ -49,14 +51,17 @@ use crate::raw::RawWriter;
 pub(super) fn commit(stage: Stage<'_>) -> Result<CommitReport, Error> {
     let inner = Arc::clone(&stage.file.inner);
     let mappings = Mappings::of_stage(&stage)?;
-    let datasets = Transaction::run(&inner, mappings, |transaction| {
+    let (datasets, bare) = Transaction::run(&inner, mappings, |transaction| {
         let datasets = store_chunks(&stage, transaction)?;
-        let version = write_objects(&stage, &datasets, transaction)?;
+        let (version, bare) = write_objects(&stage, &datasets, transaction)?;
         make_visible(&stage, &version, transaction)?;
-        Ok(datasets)
+        Ok((datasets, bare))
     })?;
-    publish(stage, datasets)
+    publish(stage, datasets, bare)
 }
+
+/// Paths of datasets without attributes of the user's.
+pub(super) type Bare = HashSet<String>;
 
 /// Staged datasets with their chunks stored, by path.
 type StoredDatasets = BTreeMap<String, StoredDataset>;
@@ -232,12 +237,13 @@ fn has_storage_here(file: &FileInner, path: &str) -> Result<bool, h5strata_ffi::
     h5l::exists(session.lock(), &session.file, &raw_data_path(path))
 }
 
-/// Step 2: the group of the version with everything in it, and beside it the lists of mappings.
+/// Step 2: the group of the version with everything in it, and beside it the lists of mappings and the rows of the hash
+/// tables.
 fn write_objects(
     stage: &Stage<'_>,
     datasets: &StoredDatasets,
     transaction: &mut Transaction<'_>,
-) -> Result<VersionGroup, Error> {
+) -> Result<(VersionGroup, Bare), Error> {
     let raw_data: Vec<String> = datasets.keys().map(|path| raw_data_path(path)).collect();
     let lists: Vec<StagedList<'_>> = (datasets.iter().zip(&raw_data))
         .filter_map(|((path, dataset), raw_data)| StagedList::of(stage, path, dataset, raw_data))
@@ -245,18 +251,24 @@ fn write_objects(
     let Some(length_size) = transaction.mappings.decide(&lists) else {
         return write_version(stage, datasets, transaction);
     };
+    let tables = mem::take(&mut transaction.tables);
     let encode = |list: &StagedList<'_>| {
         let encoded = list.encode(length_size);
         let encoded = encoded.map_err(|error| stage.dataset_error(list.path, error.into()))?;
         Ok((list.path.to_owned(), encoded))
     };
     let mut encoded: Result<BTreeMap<_, _>, Error> = Ok(BTreeMap::new());
-    let version = stage.file.inner.threads().beside(
-        || encoded = lists.iter().map(encode).collect(),
+    let mut encoded_tables = Vec::new();
+    let written = stage.file.inner.threads().beside(
+        || {
+            encoded_tables = tables.into_iter().map(TableUpdate::encode).collect();
+            encoded = lists.par_iter().map(encode).collect();
+        },
         || write_version(stage, datasets, transaction),
     )?;
+    transaction.encoded_tables = encoded_tables;
     transaction.mappings.take_staged(encoded?);
-    Ok(version)
+    Ok(written)
 }
 
 /// The group of the version, not committed yet.
@@ -264,7 +276,7 @@ fn write_version(
     stage: &Stage<'_>,
     datasets: &StoredDatasets,
     transaction: &mut Transaction<'_>,
-) -> Result<VersionGroup, Error> {
+) -> Result<(VersionGroup, Bare), Error> {
     let file = &stage.file.inner;
     let lock = h5strata_ffi::lock();
     let versions = transaction.versions();
@@ -280,15 +292,16 @@ fn write_version(
         .map_err(file.library(&object))?;
     let parent = parent.map(|name| h5g::open(&lock, versions, name)).transpose();
     let version = VersionGroup { group, parent: parent.map_err(file.library(VERSIONS))? };
-    let objects = ObjectWriter::new(&lock, &version, &mut transaction.mappings);
+    let bare = file.latest_bare(parent_name);
+    let objects = ObjectWriter::new(&lock, &version, bare, &mut transaction.mappings);
     let mut objects = objects.map_err(file.library(&object))?;
     for (path, node) in &stage.tree {
         objects.write(stage, path, node, datasets.get(path))?;
     }
-    drop(objects);
+    let bare = objects.bare;
     attributes::write(&lock, &version, ".", None, &stage.attributes, &[])
         .map_err(file.library(&object))?;
-    Ok(version)
+    Ok((version, bare))
 }
 
 /// The group of the version that is being written, and that of the version it comes from.
@@ -314,7 +327,7 @@ fn make_visible(
 }
 
 /// Step 4: the handle shows the version.
-fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, Error> {
+fn publish(stage: Stage<'_>, datasets: StoredDatasets, bare: Bare) -> Result<CommitReport, Error> {
     let mut report = CommitReport { version: stage.name.clone(), ..CommitReport::default() };
     let stored: HashMap<String, Option<u64>> = datasets
         .iter()
@@ -354,7 +367,7 @@ fn publish(stage: Stage<'_>, datasets: StoredDatasets) -> Result<CommitReport, E
     }
     report.datasets.sort_by(|a, b| a.path.cmp(&b.path));
     let (version, entries) = (stage.name.clone(), stage.entries());
-    let latest = Latest { version, entries, maps };
+    let latest = Latest { version, entries, bare, maps };
     stage.file.renew(|raw_data| stored.get(raw_data).copied().flatten(), latest);
     Ok(report)
 }

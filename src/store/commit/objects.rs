@@ -11,7 +11,7 @@ use super::super::names::{DATASET_ATTRIBUTES, VERSIONS, raw_data_path};
 use super::super::stage::{Content, Node, NodeKind, Stage};
 use super::mappings::Mappings;
 use super::template::{Template, Templates};
-use super::{StoredDataset, VersionGroup, attributes};
+use super::{Bare, StoredDataset, VersionGroup, attributes};
 use crate::dims::unravel;
 
 /// Writes the objects of a version, one after the other.
@@ -19,6 +19,10 @@ pub(super) struct ObjectWriter<'w> {
     lock: &'w Lock,
     version: &'w VersionGroup,
     templates: Templates,
+    /// The datasets of the parent version that are known to have no attributes of the user's.
+    bare_before: Option<&'w Bare>,
+    /// Those of this version.
+    pub(super) bare: Bare,
     mappings: &'w mut Mappings,
 }
 
@@ -26,9 +30,11 @@ impl<'w> ObjectWriter<'w> {
     pub(super) fn new(
         lock: &'w Lock,
         version: &'w VersionGroup,
+        bare_before: Option<&'w Bare>,
         mappings: &'w mut Mappings,
     ) -> Result<Self, h5strata_ffi::Error> {
-        Ok(Self { lock, version, templates: Templates::new(lock)?, mappings })
+        let (templates, bare) = (Templates::new(lock)?, Bare::new());
+        Ok(Self { lock, version, templates, bare_before, bare, mappings })
     }
 
     /// Writes the object at a path, which is above those at longer ones.
@@ -45,9 +51,20 @@ impl<'w> ObjectWriter<'w> {
             (NodeKind::Staged(content), Some(stored)) if !node.is_untouched(path) => {
                 self.write_dataset(path, node, content, stored)
             }
-            _ => take_over(lock, version, path, node, self.mappings),
+            _ => {
+                if node.attributes.is_empty() && self.comes_bare(node) {
+                    self.bare.insert(path.to_owned());
+                }
+                take_over(lock, version, path, node, self.mappings)
+            }
         };
         written.map_err(stage.file.inner.library(&format!("{VERSIONS}/{}/{path}", stage.name)))
+    }
+
+    /// Whether an object's origin has no attributes of the user's, or it has no origin.
+    fn comes_bare(&self, node: &Node) -> bool {
+        let is_bare = |origin| self.bare_before.is_some_and(|bare| bare.contains(origin));
+        node.origin.as_deref().is_none_or(is_bare)
     }
 
     /// Makes the virtual dataset of a version: one mapping a stored chunk (format-v4.md, "A version's dataset").
@@ -58,7 +75,8 @@ impl<'w> ObjectWriter<'w> {
         content: &Content,
         stored: &StoredDataset,
     ) -> Result<(), h5strata_ffi::Error> {
-        let Self { lock, version, templates, mappings } = self;
+        let origin = node.origin.as_deref().filter(|_| !self.comes_bare(node));
+        let Self { lock, version, templates, bare, mappings, .. } = self;
         let version: &VersionGroup = version;
         let (settings, array) = (&content.settings, &content.array);
         let raw_data = raw_data_path(path);
@@ -87,8 +105,10 @@ impl<'w> ObjectWriter<'w> {
         if becomes_virtual {
             mappings.add(h5o::object(lock, dataset.id(), ".")?.address, path);
         }
-        let origin = node.origin.as_deref();
-        attributes::write(lock, version, path, origin, &node.attributes, &DATASET_ATTRIBUTES)?;
+        let changes = &node.attributes;
+        if attributes::write(lock, version, path, origin, changes, &DATASET_ATTRIBUTES)? == 0 {
+            bare.insert(path.to_owned());
+        }
         templates.attributes.write(lock, dataset.id(), &raw_data, &settings.chunk_shape)
     }
 }
@@ -100,7 +120,8 @@ fn write_group(
     node: &Node,
 ) -> Result<(), h5strata_ffi::Error> {
     drop(h5g::create(lock, &version.group, path)?);
-    attributes::write(lock, version, path, node.origin.as_deref(), &node.attributes, &[])
+    attributes::write(lock, version, path, node.origin.as_deref(), &node.attributes, &[])?;
+    Ok(())
 }
 
 /// Takes an object over from the parent version, as a copy. Its list of mappings is copied later, as bytes: libhdf5

@@ -13,7 +13,7 @@ use super::super::file::FileInner;
 use super::super::library::write_access;
 use super::super::names::{CURRENT_VERSION, VERSIONS};
 use super::super::writer::{Held, Writer};
-use super::hash_table::{Digests, TableUpdate};
+use super::hash_table::{Digests, EncodedUpdate, TableUpdate};
 use super::mappings::Mappings;
 use crate::atomic::{LockError, Overlay};
 
@@ -27,7 +27,9 @@ pub(in crate::store) struct Transaction<'w> {
     /// As this one leaves them.
     digests: HashMap<String, Digests>,
     /// What is to be written to hash tables when libhdf5 has closed the file.
-    tables: Vec<TableUpdate>,
+    pub(super) tables: Vec<TableUpdate>,
+    /// The same, when there was time to encode it.
+    pub(super) encoded_tables: Vec<EncodedUpdate>,
 }
 
 impl Transaction<'_> {
@@ -95,14 +97,15 @@ fn attempt<T>(
     mappings.hide(&mut *locked(overlay)).map_err(inner.structure("/"))?;
     let (file, versions, failure) = open(inner, overlay).map_err(inner.library("/"))?;
     let (known, digests) = (&mut held.tables, HashMap::new());
-    let tables = Vec::new();
-    let mut transaction = Transaction { file, versions, mappings, known, digests, tables };
+    let (tables, encoded_tables) = (Vec::new(), Vec::new());
+    let mut transaction =
+        Transaction { file, versions, mappings, known, digests, tables, encoded_tables };
     let outcome = change(&mut transaction);
     if outcome.is_err() && locked(overlay).failure().is_none() {
         // libhdf5 writes what it holds when it closes the file: to nobody.
         locked(overlay).discard()?;
     }
-    let Transaction { file, versions, mappings, digests, tables, .. } = transaction;
+    let Transaction { file, versions, mappings, digests, tables, encoded_tables, .. } = transaction;
     let flushed = flush(file, versions);
     // libhdf5 is not told of writes that fail: see `Failure`.
     locked(overlay).check_writes()?;
@@ -113,7 +116,7 @@ fn attempt<T>(
         return Err(inner.library("/")(h5strata_ffi::Error::Os { call, source }));
     }
     let mut overlay = locked(overlay);
-    for table in tables {
+    for table in encoded_tables.into_iter().chain(tables.into_iter().map(TableUpdate::encode)) {
         table.write(&mut *overlay).map_err(inner.structure("/"))?;
     }
     make_real(inner, writer, held, &mut overlay, mappings)?;

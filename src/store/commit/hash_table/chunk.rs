@@ -10,6 +10,9 @@ use super::ROW;
 pub(super) const ROWS: usize = 4096;
 pub(super) const BYTES: usize = ROWS * ROW;
 
+/// Where the two numbers of a row are.
+const NUMBERS: [usize; 2] = [RUN, RUN + 8];
+
 /// The least step from one length to the next. Chunks have lengths in steps of about an eighth, as long as they have zeros
 /// that can be stored in more bytes than need be.
 const LEAST_STEP: usize = 512;
@@ -18,28 +21,63 @@ const LEAST_STEP: usize = 512;
 const RUN: usize = 32;
 const MATCH: usize = 264;
 
-/// Encodes a chunk that begins with `rows`; `None` if it would not become smaller.
-pub(super) fn encode(rows: &[u8]) -> Option<Vec<u8>> {
-    let zeros = BYTES.checked_sub(rows.len())?;
-    let mut out = Vec::with_capacity(2 * rows.len() + LEAST_STEP);
-    let mut above = [0; ROW].as_slice();
-    for (number, row) in rows.chunks_exact(ROW).enumerate() {
-        put_literals(&mut out, &row[..RUN]);
-        for at in [RUN, RUN + 8] {
-            let (low, high) = (&row[at..at + 4], &row[at + 4..at + 8]);
-            if number > 0 && *high == above[at + 4..at + 8] {
-                put_literals(&mut out, low);
-                put_match(&mut out, ROW, high.len());
-            } else {
-                put_literals(&mut out, &row[at..at + 8]);
+/// How a chunk is encoded, which tells its length before it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Encoding {
+    zeros: Zeros,
+    len: usize,
+}
+
+impl Encoding {
+    /// Of a chunk that begins with `rows`; `None` if it would not become smaller.
+    pub(super) fn of(rows: &[u8]) -> Option<Self> {
+        let count = BYTES.checked_sub(rows.len())?;
+        let encoded: usize = with_above(rows)
+            .map(|(above, row)| {
+                let numbers = NUMBERS.map(|at| if repeats(above, row, at) { 5 + 2 } else { 9 });
+                RUN + 1 + numbers.iter().sum::<usize>()
+            })
+            .sum();
+        let shortest = Zeros::shortest(count);
+        let room = length_in_steps(encoded + shortest.len()) - encoded;
+        let zeros = Zeros::of_len(count, room).unwrap_or(shortest);
+        let len = encoded + zeros.len();
+        (len < BYTES).then_some(Self { zeros, len })
+    }
+
+    /// Bytes of the stored chunk.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The stored chunk of the same rows.
+    pub(super) fn encode(&self, rows: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.len);
+        for (above, row) in with_above(rows) {
+            put_literals(&mut out, &row[..RUN]);
+            for at in NUMBERS {
+                if repeats(above, row, at) {
+                    put_literals(&mut out, &row[at..at + 4]);
+                    put_match(&mut out, ROW, 4);
+                } else {
+                    put_literals(&mut out, &row[at..at + 8]);
+                }
             }
         }
-        above = row;
+        self.zeros.put(&mut out);
+        out
     }
-    let least = out.len() + Zeros::shortest(zeros).len();
-    let room = length_in_steps(least) - out.len();
-    Zeros::of_len(zeros, room).unwrap_or(Zeros::shortest(zeros)).put(&mut out);
-    (out.len() < BYTES).then_some(out)
+}
+
+/// Rows, each with the one above it.
+fn with_above(rows: &[u8]) -> impl Iterator<Item = (Option<&[u8]>, &[u8])> {
+    let above = std::iter::once(None).chain(rows.chunks_exact(ROW).map(Some));
+    above.zip(rows.chunks_exact(ROW))
+}
+
+/// Whether the high half of the number at `at` is that of the row above.
+fn repeats(above: Option<&[u8]>, row: &[u8], at: usize) -> bool {
+    above.is_some_and(|above| above[at + 4..at + 8] == row[at + 4..at + 8])
 }
 
 /// The length of a chunk that has at least so many bytes.
@@ -49,7 +87,7 @@ fn length_in_steps(least: usize) -> usize {
 
 /// Zeros as they are stored: some in whole runs, some in one more run, and the others matched with those; or three of
 /// those in a match of their own.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Zeros {
     count: usize,
     runs: usize,
@@ -169,10 +207,12 @@ mod tests {
         let mut in_steps = 0;
         for count in (0..200).chain((200..=ROWS).step_by(97)).chain([ROWS - 1, ROWS]) {
             let rows = rows(count);
-            let Some(encoded) = encode(&rows) else {
+            let Some(encoding) = Encoding::of(&rows) else {
                 assert!(count > ROWS - 100, "{count} rows");
                 continue;
             };
+            let encoded = encoding.encode(&rows);
+            assert_eq!(encoded.len(), encoding.len(), "{count} rows");
             let mut scratch = Scratch::default();
             let mut decoded = vec![1; BYTES];
             pipeline.decode_into(&encoded, 0, &mut scratch, &mut decoded).unwrap();

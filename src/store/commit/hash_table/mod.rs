@@ -9,9 +9,10 @@ mod update;
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
 
+use self::chunk::Encoding;
 pub(in crate::store) use self::digests::Digests;
 pub(in crate::store) use self::rows::{Row, StoredRows};
-pub(super) use self::update::TableUpdate;
+pub(super) use self::update::{EncodedUpdate, TableUpdate};
 use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
 use super::super::file::FileInner;
@@ -162,8 +163,10 @@ impl HashTable {
         let mut start = self.digests.rows - (rows.len() / ROW) as u64;
         rows.extend_from_slice(&self.added);
         for chunk in rows.chunks(chunk::ROWS * ROW) {
-            match chunk::encode(chunk) {
-                Some(stored) => h5d::write_chunk(lock, dataset, &[start], 0, &stored)?,
+            match Encoding::of(chunk) {
+                Some(encoding) => {
+                    h5d::write_chunk(lock, dataset, &[start], 0, &encoding.encode(chunk))?;
+                }
                 None => {
                     let mut stored = chunk.to_vec();
                     stored.resize(chunk::ROWS * ROW, 0);

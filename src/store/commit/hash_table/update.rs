@@ -3,7 +3,7 @@
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5o};
 
-use super::{HashTable, ROW, chunk};
+use super::{Encoding, HashTable, ROW, chunk};
 use crate::ondisk::{OndiskError, TablePlace, WriteAt};
 use crate::store::error::DatasetFault;
 use crate::store::file::FileInner;
@@ -15,11 +15,27 @@ pub(in crate::store::commit) struct TableUpdate {
     place: TablePlace,
     /// How many there are then.
     rows: u64,
-    /// The last chunk as it is stored.
+    /// Those of the last chunk.
+    last: Vec<u8>,
+    encoding: Encoding,
+}
+
+/// The same with the last chunk as it is stored.
+#[derive(Debug)]
+pub(in crate::store::commit) struct EncodedUpdate {
+    place: TablePlace,
+    rows: u64,
     chunk: Vec<u8>,
 }
 
 impl TableUpdate {
+    pub(in crate::store::commit) fn encode(self) -> EncodedUpdate {
+        let Self { place, rows, last, encoding } = self;
+        EncodedUpdate { place, rows, chunk: encoding.encode(&last) }
+    }
+}
+
+impl EncodedUpdate {
     pub(in crate::store::commit) fn write(
         &self,
         file: &mut dyn WriteAt,
@@ -62,19 +78,21 @@ impl HashTable {
         };
         let before = last.len();
         last.extend_from_slice(&self.added);
-        let (Some(place), Some(chunk)) = (place, chunk::encode(last)) else {
+        let encoding = Encoding::of(last);
+        let (Some(place), Some(encoding)) = (place, encoding) else {
             last.truncate(before);
             return Ok(None);
         };
-        if chunk.len() != place.chunk_len() {
+        if encoding.len() != place.chunk_len() {
             last.truncate(before);
             return Ok(None);
         }
+        let update = TableUpdate { place, rows, last: last.clone(), encoding };
         if last.len() == chunk::ROWS * ROW {
             last.clear();
         } else {
             digests.place = Some(place);
         }
-        Ok(Some(TableUpdate { place, rows, chunk }))
+        Ok(Some(update))
     }
 }
