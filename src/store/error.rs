@@ -117,6 +117,13 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
+    /// Through another handle the file was replaced by a new one: versions were deleted from it, or it was repacked.
+    /// This handle goes on showing the old one.
+    #[error("{}: another file has taken its place since it was opened: open it anew", .file.display())]
+    Replaced {
+        /// The file.
+        file: PathBuf,
+    },
     /// Somebody else has the file open, or has changed it.
     #[error(transparent)]
     Lock(#[from] LockError),

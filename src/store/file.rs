@@ -81,6 +81,8 @@ pub(super) struct Handle {
     /// Positional reads, where the superblock is one we decode.
     pub(super) direct: Option<Direct>,
     pub(super) raw_path: RawPath,
+    /// How it was opened.
+    pub(super) options: OpenOptions,
     pub(super) library_reads: AtomicU64,
     /// What committing needs; `None` in a file opened for reading.
     pub(super) writer: Option<Writer>,

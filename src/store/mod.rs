@@ -21,6 +21,7 @@ mod open;
 mod read;
 mod read_strings;
 mod recovery;
+mod replace;
 mod session;
 mod stage;
 mod storage;

@@ -136,7 +136,7 @@ impl OpenOptions {
     }
 
     /// What is read through `file`, which was opened for it alone.
-    fn opened(
+    pub(super) fn opened(
         &self,
         path: &Path,
         journal: JournalPath,
@@ -172,6 +172,7 @@ impl OpenOptions {
             reader,
             library: Mutex::new(Arc::new(library)),
             raw_path: self.path,
+            options: self.clone(),
             library_reads: AtomicU64::new(0),
             writer,
             pool,

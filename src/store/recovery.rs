@@ -13,6 +13,7 @@ use super::layout;
 use super::library::write_access;
 use super::names::VERSIONS;
 use super::open::{check_absent, io_error, library_error, open_regular, structure_error};
+use super::replace::is_at;
 use crate::atomic::{
     self, Durability, JournalPath, LockPolicy, Overlay, ReaderGate, Recovery, WriterLock,
 };
@@ -76,9 +77,14 @@ impl RecoverOptions {
 
 /// Opens a file to write to it, which nobody else does from then on.
 pub(super) fn open_to_write(path: &Path) -> Result<(File, WriterLock), Error> {
-    let file = open_regular(path, true).map_err(|source| io_error(path, source))?;
-    let lock = WriterLock::acquire(&file, path, LockPolicy::from_environment())?;
-    Ok((file, lock))
+    loop {
+        let file = open_regular(path, true).map_err(|source| io_error(path, source))?;
+        let lock = WriterLock::acquire(&file, path, LockPolicy::from_environment())?;
+        // The one who wrote it before may have put another file in its place meanwhile.
+        if is_at(&file, path).map_err(|source| io_error(path, source))? {
+            return Ok((file, lock));
+        }
+    }
 }
 
 /// Recovers a file of which one is the writer: finishes or takes back the commit of a stopped one. What that has left
@@ -164,7 +170,7 @@ pub(super) fn create_file(path: &Path, durability: Durability) -> Result<(), Err
 }
 
 /// Gives a file a name that nothing has yet.
-fn name_anew(file: &Path, name: &Path) -> io::Result<()> {
+pub(super) fn name_anew(file: &Path, name: &Path) -> io::Result<()> {
     match std::fs::hard_link(file, name) {
         // Not every file system gives a file two names.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
@@ -176,7 +182,7 @@ fn name_anew(file: &Path, name: &Path) -> io::Result<()> {
 }
 
 /// The folder that a file is in.
-fn folder_of(file: &Path) -> &Path {
+pub(super) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),

@@ -45,6 +45,8 @@ pub(super) struct Writer {
     commits: AtomicU64,
     /// Whether a commit has failed at writing.
     broken: AtomicBool,
+    /// Whether another file has taken the place of this one.
+    replaced: AtomicBool,
     pub(super) options: CommitOptions,
     held: Mutex<Held>,
 }
@@ -77,6 +79,7 @@ impl Writer {
             staging: Arc::default(),
             commits: AtomicU64::new(0),
             broken: AtomicBool::new(false),
+            replaced: AtomicBool::new(false),
             options,
             held: Mutex::new(Held { file, lock, tables: HashMap::new() }),
         }
@@ -89,6 +92,11 @@ impl Writer {
     /// Has every handle of the file refuse to write.
     pub(super) fn set_broken(&self) {
         self.broken.store(true, Ordering::Release);
+    }
+
+    /// Has every handle of the file refuse to write, as its name leads to another one.
+    pub(super) fn set_replaced(&self) {
+        self.replaced.store(true, Ordering::Release);
     }
 
     pub(super) fn held(&self) -> MutexGuard<'_, Held> {
@@ -113,6 +121,9 @@ impl FileInner {
     pub(super) fn writer(&self) -> Result<&Writer, Error> {
         let file = || self.path.clone();
         let writer = self.writer.as_ref().ok_or_else(|| Error::ReadOnly { file: file() })?;
+        if writer.replaced.load(Ordering::Acquire) {
+            return Err(Error::Replaced { file: file() });
+        }
         if writer.broken.load(Ordering::Acquire) {
             return Err(Error::Broken { file: file() });
         }
