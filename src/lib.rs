@@ -83,8 +83,9 @@ pub use raw::RawPath;
 pub use selection::Selection;
 pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
-    Dataset, Error, OpenOptions, RecoverOptions, RecoveryReport, Stage, StageOptions,
-    StagedDataset, VerifyOptions, VerifyReport, Version, VersionedFile,
+    Dataset, DeleteOptions, DeleteReport, DeleteSelection, Error, OpenOptions, RebuildReport,
+    RecoverOptions, RecoveryReport, RepackOptions, Stage, StageOptions, StagedDataset,
+    VerifyOptions, VerifyReport, Version, VersionedFile,
 };
 
 /// Compiles the example in README.

@@ -11,7 +11,7 @@ use hdf5_sys::h5::{H5_INDEX_NAME, H5_ITER_INC, herr_t};
 use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5p::H5P_DEFAULT;
 
-pub use self::change::delete;
+pub use self::change::{copy, delete};
 
 use crate::error::{Error, check, check_truth, failure};
 use crate::id::{Container, Id};

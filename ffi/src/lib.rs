@@ -27,7 +27,7 @@
 //! | | `H5Fis_hdf5` | 1.10.8; `H5Fis_accessible` from 1.12 |
 //! | [`h5fd`] | `H5FDregister`; `H5Fopen`, `H5Fcreate`, `H5Pcopy`, `H5Pset_driver`, `H5Pget_driver_info` | 1.10.8; a larger `H5FD_class_t` from 1.14 |
 //! | [`h5g`] | `H5Gopen2`, `H5Gcreate2`, `H5Gclose` | 1.10.8 |
-//! | [`h5l`] | `H5Lexists`, `H5Ldelete` | 1.10.8 |
+//! | [`h5l`] | `H5Lexists`, `H5Ldelete`, `H5Lcopy` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |
 //! | [`h5o`] | `H5Ocopy` | 1.10.8 |
 //! | | `H5Oget_info_by_name2` | 1.10.8; `H5Oget_info_by_name3`, `H5VLnative_token_to_addr` from 1.12 |

@@ -38,6 +38,19 @@ impl RawWriter {
         h5d::write_chunk(lock, &self.dataset, &self.offset(raw), filter_mask, stored)
     }
 
+    /// Writes the elements of a whole chunk, in C order; libhdf5 applies the filters (`H5Dwrite`).
+    pub(crate) fn write_elements(
+        &self,
+        lock: &Lock,
+        raw: RawChunk,
+        elements: &[u8],
+    ) -> Result<(), h5strata_ffi::Error> {
+        let (start, count) = (self.offset(raw), &*self.chunk_shape);
+        let whole = h5s::Hyperslab { start: &start, stride: None, count, block: None };
+        let datatype = h5d::datatype(lock, &self.dataset)?;
+        h5d::write(lock, &self.dataset, &datatype, Some(&whole), elements)
+    }
+
     /// Writes strings of variable length to the elements of a chunk that lie in `inside`, a shape from the chunk's
     /// first element on; libhdf5 keeps the strings and applies the filters (`H5Dwrite`).
     pub(crate) fn write_strings(

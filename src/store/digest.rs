@@ -32,6 +32,11 @@ impl Trimmed {
         Self { shape: inside.collect(), chunk_shape: Dims::from_slice(chunk_shape) }
     }
 
+    /// So many elements of each axis from the first on.
+    pub(super) fn first(shape: &[u64], chunk_shape: &[u64]) -> Self {
+        Self { shape: Dims::from_slice(shape), chunk_shape: Dims::from_slice(chunk_shape) }
+    }
+
     /// The part of a chunk of a staged array that is inside its shape.
     pub(super) fn of<B: Base>(chunk: ChunkIndex, array: &StagedArray<B>) -> Self {
         Self::new(&unravel(chunk.0, array.grid()), array.shape(), array.chunk_shape())

@@ -124,6 +124,14 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
+    /// A new file that was to take the place of another does not show what it has to: it was thrown away.
+    #[error("{}: {object}: what was written is not what was read; everything is as it was", .file.display())]
+    Differs {
+        /// Name of the file that it was to be.
+        file: PathBuf,
+        /// Path of the object that differs.
+        object: String,
+    },
     /// Somebody else has the file open, or has changed it.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -484,6 +492,15 @@ pub enum DatasetFault {
     /// The index of the stored chunks could not be read.
     #[error("the index of its stored chunks cannot be read: {0}")]
     Index(#[source] ReadFault),
+    /// A stored chunk could not be read.
+    #[error("stored chunk {raw}: {fault}")]
+    StoredChunk {
+        /// Its number among those of the dataset.
+        raw: u64,
+        /// What went wrong.
+        #[source]
+        fault: ReadFault,
+    },
     /// A chunk could not be read.
     #[error("chunk {}: {}", tuple(.coordinate), .error.fault)]
     Chunk {
@@ -594,6 +611,9 @@ pub enum RawDataFault {
         /// Shape of its chunks in elements.
         chunk_shape: Vec<u64>,
     },
+    /// It is not where the format has stored chunks.
+    #[error("it is not below /_version_data under the name of its dataset")]
+    Place,
     /// Its fill value is not one element.
     #[error("its fill value has {found} bytes, an element has {expected}")]
     FillSize {

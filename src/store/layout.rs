@@ -58,6 +58,11 @@ pub(super) fn mark_committed(lock: &Lock, version: &Group) -> Result<(), Error> 
     write_boolean(lock, version, COMMITTED, true)
 }
 
+/// Says which version another one comes from.
+pub(super) fn set_parent(lock: &Lock, version: &Group, parent: &str) -> Result<(), Error> {
+    write_text(lock, version, PREV_VERSION, parent)
+}
+
 /// Makes a version the current one.
 pub(super) fn set_current(lock: &Lock, versions: &Group, name: &str) -> Result<(), Error> {
     write_text(lock, versions, CURRENT_VERSION, name)
@@ -109,7 +114,7 @@ fn to_library(filter: &Filter) -> h5p::Filter {
     }
 }
 
-fn create_hash_table(lock: &Lock, file: &File, dataset: &str) -> Result<(), Error> {
+pub(super) fn create_hash_table(lock: &Lock, file: &File, dataset: &str) -> Result<(), Error> {
     let creation = dataset_creation(lock)?;
     h5p::set_chunk(lock, &creation, &[HASH_TABLE_CHUNK])?;
     let (id, parameters) = HASH_TABLE_FILTER;

@@ -4,6 +4,7 @@ mod attribute;
 mod chunks;
 mod commit;
 mod dataset;
+mod delete;
 mod describe;
 mod diff;
 mod digest;
@@ -20,7 +21,9 @@ mod narrow;
 mod open;
 mod read;
 mod read_strings;
+mod rebuild;
 mod recovery;
+mod repack;
 mod replace;
 mod session;
 mod stage;
@@ -35,6 +38,7 @@ pub use attribute::{Attribute, AttributeValue};
 pub use chunks::DatasetChunk;
 pub use commit::{CommitReport, DatasetReport};
 pub use dataset::Dataset;
+pub use delete::{DeleteOptions, DeleteReport, DeleteSelection};
 pub use describe::UnsupportedType;
 pub(crate) use describe::{description, dtype as describe_dtype};
 pub use diff::{
@@ -52,7 +56,9 @@ pub use file::VersionedFile;
 pub use history::VersionInfo;
 pub use open::OpenOptions;
 pub(crate) use open::{open_plain, plain_attribute_error, plain_library_error};
+pub use rebuild::RebuildReport;
 pub use recovery::{RecoverOptions, RecoveryReport};
+pub use repack::RepackOptions;
 pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
 };

@@ -134,7 +134,19 @@ impl NewFile {
     /// [`Error::Io`], [`Error::Journal`].
     pub(super) fn overlay(&self) -> Result<Overlay, Error> {
         let file = self.file.try_clone().map_err(|source| io_error(&self.name, source))?;
-        Ok(Overlay::new(file, &self.made, 0, self.durability)?)
+        // Synced at the end, together with the size.
+        Ok(Overlay::new(file, &self.made, 0, Durability::Process)?)
+    }
+
+    /// Makes what is written durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(super) fn sync(&self) -> Result<(), Error> {
+        match self.durability {
+            Durability::Full => self.file.sync_all().map_err(|source| io_error(&self.name, source)),
+            Durability::Process => Ok(()),
+        }
     }
 
     /// Makes the file durable and puts it in the place of the one that is there.
@@ -154,11 +166,9 @@ impl NewFile {
     }
 
     fn give_name(self, give: impl FnOnce(&Path, &Path) -> io::Result<()>) -> Result<Placed, Error> {
+        self.sync()?;
         let Self { name, place, made, file, lock, durability } = self;
         let io = |source| io_error(&name, source);
-        if durability == Durability::Full {
-            file.sync_all().map_err(io)?;
-        }
         give(&made, &place).map_err(io)?;
         // Its other name is gone, unless the file has both, and then it goes now.
         drop(made);

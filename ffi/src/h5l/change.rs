@@ -1,6 +1,6 @@
-//! Links removed.
+//! Links removed and copied.
 
-use hdf5_sys::h5l::H5Ldelete;
+use hdf5_sys::h5l::{H5Lcopy, H5Ldelete};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
 use crate::error::{Error, check};
@@ -20,4 +20,33 @@ pub fn delete<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<(), E
     // SAFETY: the lock is held; `at` is live, `path` ends in a zero byte.
     let status = unsafe { H5Ldelete(at.raw(), path.as_ptr(), H5P_DEFAULT) };
     h5f::written(lock, what, at, check(lock, what, status).map(|_| ()))
+}
+
+/// Copies the soft or external link at `from_path`, seen from `from_at`, to `to_path`, seen from `to_at`, as it is: also
+/// to another file (`H5Lcopy`). Hard links lead to objects, for which there is [`crate::h5o::copy`].
+///
+/// # Errors
+/// [`Error::Call`]: [`crate::error::Minor::Exists`] when the name is taken; also when there is no link, and for a hard
+/// one to another file; [`Error::ReadOnly`]; [`Error::InteriorNul`].
+pub fn copy<F: Container, T: Container>(
+    lock: &Lock,
+    from_at: &Id<F>,
+    from_path: &str,
+    to_at: &Id<T>,
+    to_path: &str,
+) -> Result<(), Error> {
+    h5f::check_writable(lock, "H5Lcopy", to_at)?;
+    let (from_path, to_path) = (c_string(from_path)?, c_string(to_path)?);
+    // SAFETY: the lock is held; the ids are live, both paths end in a zero byte.
+    let status = unsafe {
+        H5Lcopy(
+            from_at.raw(),
+            from_path.as_ptr(),
+            to_at.raw(),
+            to_path.as_ptr(),
+            H5P_DEFAULT,
+            H5P_DEFAULT,
+        )
+    };
+    check(lock, "H5Lcopy", status).map(|_| ())
 }

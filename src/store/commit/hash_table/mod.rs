@@ -5,6 +5,7 @@ mod digests;
 mod hasher;
 mod rows;
 mod update;
+mod whole;
 
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
@@ -13,6 +14,7 @@ use self::chunk::Encoding;
 pub(in crate::store) use self::digests::Digests;
 pub(in crate::store) use self::rows::{Row, StoredRows};
 pub(super) use self::update::{EncodedUpdate, TableUpdate};
+pub(in crate::store) use self::whole::write_rows;
 use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
 use super::super::file::FileInner;

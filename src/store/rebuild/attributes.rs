@@ -1,0 +1,85 @@
+//! Attributes copied to another file.
+
+use h5strata_ffi::h5t::{Description, TypeClass};
+use h5strata_ffi::id::{Container, Id};
+use h5strata_ffi::{Lock, h5a, h5t};
+
+use super::super::error::Error;
+use super::super::file::FileInner;
+use crate::raw::StringFault;
+use crate::snapshot::{NotCarried, Reason};
+
+/// Why the attributes of an object cannot be copied.
+#[derive(Debug)]
+pub(super) enum CopyFault {
+    Library(h5strata_ffi::Error),
+    /// An attribute of this name has strings that cannot be read.
+    Strings(String, StringFault),
+    /// An attribute of this name refers to objects of its file: in another they are somewhere else.
+    Refers(String),
+    /// What cannot be copied.
+    Left(NotCarried),
+}
+
+impl From<h5strata_ffi::Error> for CopyFault {
+    fn from(error: h5strata_ffi::Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+/// Copies the attributes of the object at `from`, seen from a container of the old file, to the one at `to`, but those
+/// named in `hidden`.
+pub(super) fn copy<F: Container, T: Container>(
+    file: &FileInner,
+    lock: &Lock,
+    (from_at, from): (&Id<F>, &str),
+    (to_at, to): (&Id<T>, &str),
+    hidden: &[&str],
+) -> Result<(), CopyFault> {
+    for name in h5a::names(lock, from_at, from)? {
+        if hidden.contains(&name.as_str()) {
+            continue;
+        }
+        let attribute = h5a::open(lock, from_at, from, &name)?;
+        let described = h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?;
+        if refers(&described) {
+            return Err(CopyFault::Refers(name));
+        }
+        if matches!(described.class, TypeClass::VariableString { .. })
+            && let Err(fault) = file.attribute_strings(from_at, from, &name)
+        {
+            // libhdf5 may never come back from a damaged heap.
+            return Err(CopyFault::Strings(name, fault));
+        }
+        h5a::copy(lock, from_at, from, to_at, to, &name)?;
+    }
+    Ok(())
+}
+
+/// Whether elements refer to objects of their file.
+pub(super) fn refers(description: &Description) -> bool {
+    match &description.class {
+        TypeClass::Reference(_) => true,
+        TypeClass::VariableLength { base } | TypeClass::Array { base, .. } => refers(base),
+        TypeClass::Compound { members } => members.iter().any(|member| refers(&member.datatype)),
+        _ => false,
+    }
+}
+
+impl FileInner {
+    /// Why the attributes of an object of this file cannot be copied.
+    pub(super) fn copy_error(&self, object: &str, fault: CopyFault) -> Error {
+        match fault {
+            CopyFault::Library(error) => self.library(object)(error),
+            CopyFault::Strings(name, fault) => self.attribute(object, &name)(fault),
+            CopyFault::Refers(name) => {
+                let path = object.trim_start_matches('/');
+                let left = NotCarried::attribute(path, name, Reason::Reference);
+                self.copy_error(object, CopyFault::Left(left))
+            }
+            CopyFault::Left(left) => {
+                Error::NotCarried { file: self.path.clone(), not_carried: vec![left] }
+            }
+        }
+    }
+}

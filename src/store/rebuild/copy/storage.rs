@@ -1,0 +1,75 @@
+//! The `raw_data` and the hash table of the new file, as those of the old one were made.
+
+use h5strata_ffi::id::Datatype;
+use h5strata_ffi::{h5d, h5p, h5s, h5t};
+
+use super::super::super::error::{Error, PlainFault};
+use super::super::super::layout;
+use super::super::super::names::{LARGEST_INDEX, ROOT, hash_table_path, raw_data_path};
+use super::super::super::storage::{Fill, filter};
+use super::super::attributes;
+use super::super::carry::Context;
+use super::super::target::Target;
+use super::super::uses::Source;
+
+/// Makes both, with room for so many chunks; returns the type of the elements.
+pub(super) fn create(
+    context: &Context<'_>,
+    source: &Source,
+    chunks: u64,
+    target: &mut Target<'_>,
+) -> Result<Datatype, Error> {
+    let (inner, storage) = (&context.file.inner, &source.storage);
+    let path = raw_data_path(&source.path);
+    let session = inner.session().map_err(inner.library(&path))?;
+    let (lock, old) = (session.lock(), &session.file);
+    let failed = |fault| inner.copy_error(&path, fault);
+    let new = target.file(lock)?;
+    let create = || -> Result<(h5d::Dataset, Datatype), h5strata_ffi::Error> {
+        let raw_data = h5d::open(lock, old, &path)?;
+        let datatype = h5t::copy(lock, &h5d::datatype(lock, &raw_data)?)?;
+        let creation = h5d::creation(lock, &raw_data)?;
+        if let Fill::String(string) = &storage.fill {
+            // That of the old file leads into its heap.
+            h5p::set_fill_variable_string(lock, &creation, &datatype, string)?;
+        }
+        let mut shape = storage.raw.chunk_shape().to_vec();
+        let mut most = shape.clone();
+        if let (Some(rows), Some(most_rows)) = (shape.first_mut(), most.first_mut()) {
+            (*rows, *most_rows) = (rows.saturating_mul(chunks), h5s::UNLIMITED);
+        }
+        let space = h5s::growable(lock, &shape, &most)?;
+        Ok((h5d::create(lock, new, &path, &datatype, &space, &creation)?, datatype))
+    };
+    let (created, datatype) = create().map_err(inner.library(&path))?;
+    // libhdf5 leaves out optional filters that it cannot apply: chunks would be read without them.
+    let made = || -> Result<Vec<u16>, h5strata_ffi::Error> {
+        let creation = h5d::creation(lock, &created)?;
+        let count = h5p::filter_count(lock, &creation)?;
+        (0..count).map(|index| Ok(filter(h5p::filter(lock, &creation, index)?).id)).collect()
+    };
+    let made = made().map_err(inner.library(&path))?;
+    let wanted = storage.raw.pipeline().filters();
+    if let Some((_, missing)) =
+        wanted.iter().enumerate().find(|(index, wanted)| made.get(*index) != Some(&wanted.id))
+    {
+        return Err(Error::PlainDataset {
+            file: inner.path.clone(),
+            dataset: source.path.clone(),
+            fault: PlainFault::Filter { filter: missing.display_name().to_string() },
+        });
+    }
+    drop(created);
+    attributes::copy(inner, lock, (old, &path), (new, &path), &[]).map_err(failed)?;
+    let table = hash_table_path(&source.path);
+    layout::create_hash_table(lock, new, &source.path).map_err(inner.library(&table))?;
+    attributes::copy(inner, lock, (old, &table), (new, &table), &[LARGEST_INDEX])
+        .map_err(|fault| inner.copy_error(&table, fault))?;
+    let groups = source.path.match_indices('/').map(|(end, _)| &source.path[..end]);
+    for group in groups.chain([source.path.as_str()]) {
+        let group = format!("{ROOT}/{group}");
+        attributes::copy(inner, lock, (old, &group), (new, &group), &[])
+            .map_err(|fault| inner.copy_error(&group, fault))?;
+    }
+    Ok(datatype)
+}

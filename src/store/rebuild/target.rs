@@ -1,0 +1,124 @@
+//! The new file while it is written.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use h5strata_ffi::h5fd::{self, Failure};
+use h5strata_ffi::id::File;
+use h5strata_ffi::{Lock, h5f};
+
+use super::super::error::Error;
+use super::super::library::write_access;
+use super::super::open::{library_error, structure_error};
+use super::super::replace::NewFile;
+use crate::atomic::Overlay;
+use crate::ondisk::{FieldWidth, MapPatcher};
+
+/// Bytes of lists that wait to be written. For that libhdf5 has to close the file.
+const MOST_WAITING: usize = 32 << 20;
+
+/// Width of a length in files that libhdf5 makes unless told otherwise.
+pub(super) const LENGTH_SIZE: FieldWidth = FieldWidth::Eight;
+
+/// A file that is made from nothing: libhdf5 makes its objects, and lists of mappings are put in whenever it has closed
+/// the file.
+pub(in crate::store) struct Target<'n> {
+    name: &'n Path,
+    overlay: Arc<Mutex<Overlay>>,
+    /// `None` while libhdf5 has it closed.
+    open: Option<(File, Failure)>,
+    /// Lists to be written, each with the address of its dataset's object header, and their bytes.
+    lists: Vec<(u64, Vec<u8>)>,
+    waiting: usize,
+}
+
+impl<'n> Target<'n> {
+    pub(super) fn create(new: &'n NewFile) -> Result<Self, Error> {
+        let (name, overlay) = (new.name(), Arc::new(Mutex::new(new.overlay()?)));
+        let lock = h5strata_ffi::lock();
+        let access = write_access(&lock).map_err(library_error(name, "/"))?;
+        let storage = Arc::clone(&overlay);
+        let open = h5fd::create(&lock, name, access, storage).map_err(library_error(name, "/"))?;
+        Ok(Self { name, overlay, open: Some(open), lists: Vec::new(), waiting: 0 })
+    }
+
+    /// Tells of which object of the new file a failure of libhdf5 is.
+    pub(in crate::store) fn library(
+        &self,
+        object: &str,
+    ) -> impl FnOnce(h5strata_ffi::Error) -> Error + use<> {
+        library_error(self.name, object)
+    }
+
+    /// The file, open in libhdf5 until the next list is [added](Self::add).
+    pub(in crate::store) fn file(&mut self, lock: &Lock) -> Result<&File, Error> {
+        let open = match self.open.take() {
+            Some(open) => open,
+            None => {
+                let storage = Arc::clone(&self.overlay);
+                write_access(lock)
+                    .and_then(|access| h5fd::open(lock, self.name, access, storage, true))
+                    .map_err(self.library("/"))?
+            }
+        };
+        Ok(&self.open.insert(open).0)
+    }
+
+    /// Gives the dataset whose object header is at `header` a list of mappings. Objects of the file that are open in
+    /// libhdf5 have to be closed before.
+    pub(super) fn add(&mut self, header: u64, list: Vec<u8>) -> Result<(), Error> {
+        self.waiting = self.waiting.saturating_add(list.len());
+        self.lists.push((header, list));
+        if self.waiting < MOST_WAITING { Ok(()) } else { self.write_lists() }
+    }
+
+    /// Writes the lists that wait.
+    fn write_lists(&mut self) -> Result<(), Error> {
+        self.close()?;
+        let structure = |error| structure_error(self.name, "/")(error);
+        let mut overlay = locked(&self.overlay);
+        if !self.lists.is_empty() {
+            let mut patcher = MapPatcher::begin(&*overlay).map_err(structure)?;
+            for (header, list) in self.lists.drain(..) {
+                patcher.place(&mut *overlay, header, &list).map_err(structure)?;
+            }
+            patcher.finish(&mut *overlay).map_err(structure)?;
+        }
+        self.waiting = 0;
+        Ok(overlay.check_writes()?)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        let Some((file, failure)) = self.open.take() else { return Ok(()) };
+        let flushed = {
+            let lock = h5strata_ffi::lock();
+            let flushed = h5f::flush(&lock, &file);
+            drop(file);
+            flushed
+        };
+        // libhdf5 is not told of writes that fail.
+        locked(&self.overlay).check_writes()?;
+        flushed.and(failure.take().map_or(Ok(()), Err)).map_err(self.library("/"))?;
+        if Arc::strong_count(&self.overlay) > 1 {
+            let (call, source) = ("H5Fclose", io::ErrorKind::ResourceBusy.into());
+            return Err(self.library("/")(h5strata_ffi::Error::Os { call, source }));
+        }
+        Ok(())
+    }
+
+    /// Writes what is left. It is not durable yet.
+    pub(super) fn finish(mut self) -> Result<(), Error> {
+        self.write_lists()?;
+        // All of a file that was empty is tail, so there is no journal.
+        let mut overlay = locked(&self.overlay);
+        overlay.sync_data()?;
+        overlay.write_journal()?;
+        overlay.apply()?;
+        Ok(overlay.remove_journal()?)
+    }
+}
+
+fn locked(overlay: &Mutex<Overlay>) -> MutexGuard<'_, Overlay> {
+    overlay.lock().unwrap_or_else(PoisonError::into_inner)
+}
