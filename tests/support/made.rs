@@ -154,6 +154,18 @@ pub(crate) fn alter(
     run(script("alter.py")?.arg(command).arg(file).args(arguments))
 }
 
+/// Runs a step of `tests/python/rebuilding.py` on a file.
+///
+/// # Errors
+/// As [`alter`].
+pub(crate) fn rebuilding(
+    step: &str,
+    file: &Path,
+    arguments: &[&str],
+) -> Result<String, SupportError> {
+    run(script("rebuilding.py")?.arg(step).arg(file).args(arguments))
+}
+
 /// What `tests/python/diffs.py` says of a file, in JSON.
 ///
 /// # Errors

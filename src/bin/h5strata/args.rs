@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 mod comparing;
+mod deleting;
 mod verifying;
 mod writing;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::comparing::{Blame, Diff};
+pub(crate) use self::deleting::{Delete, Repack};
 pub(crate) use self::verifying::Verify;
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),
+    Delete(Delete),
+    Repack(Repack),
     Recover(Recover),
     Export(Export),
 }

@@ -23,11 +23,16 @@ pub(crate) fn options(global: &Global) -> OpenOptions {
 /// How the command line wants files changed.
 pub(crate) fn writing(global: &Global, changes: &Changes) -> OpenOptions {
     options(global)
-        .durability(match changes.durability {
-            DurabilityChoice::Full => Durability::Full,
-            DurabilityChoice::Process => Durability::Process,
-        })
+        .durability(durability(changes))
         .commit_patience(Duration::from_secs_f64(changes.wait))
+}
+
+/// What changes are to survive.
+pub(crate) fn durability(changes: &Changes) -> Durability {
+    match changes.durability {
+        DurabilityChoice::Full => Durability::Full,
+        DurabilityChoice::Process => Durability::Process,
+    }
 }
 
 /// Opens a file for reading.

@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Verify(args) => commands::verify::run(args, &cli.global, &mut reporter),
         Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
         Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
+        Command::Delete(args) => commands::delete::run(args, &cli.global, &mut reporter),
+        Command::Repack(args) => commands::repack::run(args, &cli.global, &mut reporter),
         Command::Export(args) => commands::export::run(args, &cli.global, &mut reporter),
         Command::Recover(args) => commands::recover::run(args, &cli.global, &mut reporter),
         Command::SetCurrent(args) => commands::set_current::run(args, &cli.global, &mut reporter),

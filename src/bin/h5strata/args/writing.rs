@@ -183,7 +183,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A time that is UTC's: versions have no other.
-fn utc_time(text: &str) -> Result<DateTime<Utc>, String> {
+pub(super) fn utc_time(text: &str) -> Result<DateTime<Utc>, String> {
     let time = parse_time(text).ok_or("not a time such as 2026-11-30T12:00:00Z")?;
     match zone(text) {
         Some(zone) if zone.local_minus_utc() != 0 => Err(format!(

@@ -3,6 +3,7 @@
 pub(crate) mod blame;
 pub(crate) mod commit;
 mod dataset_row;
+pub(crate) mod delete;
 pub(crate) mod diff;
 pub(crate) mod digest;
 pub(crate) mod export;
@@ -11,6 +12,8 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod ls;
 pub(crate) mod read;
+mod rebuilt;
 pub(crate) mod recover;
+pub(crate) mod repack;
 pub(crate) mod set_current;
 pub(crate) mod verify;
