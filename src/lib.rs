@@ -84,8 +84,8 @@ pub use selection::Selection;
 pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
     Dataset, DeleteOptions, DeleteReport, DeleteSelection, Error, OpenOptions, RebuildReport,
-    RecoverOptions, RecoveryReport, RepackOptions, Stage, StageOptions, StagedDataset,
-    VerifyOptions, VerifyReport, Version, VersionedFile,
+    RecoverOptions, RecoveryReport, RepackOptions, RewriteOptions, RewriteReport, Stage,
+    StageOptions, StagedDataset, VerifyOptions, VerifyReport, Version, VersionedFile,
 };
 
 /// Compiles the example in README.

@@ -17,8 +17,8 @@ pub trait Base: Send + Sync {
     /// Shape of a chunk in elements.
     fn chunk_shape(&self) -> &[u64];
 
-    /// The chunks that may hold something else than the fill value, strictly rising; `None` if that is not known
-    /// without a look at them.
+    /// The chunks that may hold something else than the fill value, none twice and in the order in which they are best
+    /// brought; `None` if that is not known without a look at them.
     ///
     /// # Errors
     /// [`Self::Error`] if it cannot be found out.
@@ -39,7 +39,8 @@ pub trait Base: Send + Sync {
     /// Brings whole chunks: calls `visit(position in chunks, chunk)` once for each, from any number of
     /// threads, in any order.
     ///
-    /// `chunks` are row-major positions in the grid of [`shape`](Self::shape), strictly rising. When
+    /// `chunks` are row-major positions in the grid of [`shape`](Self::shape), none twice: in the order of
+    /// [`stored`](Self::stored) if that tells which there are, else strictly rising. When
     /// `visit` answers [`ControlFlow::Break`], the chunks still to come are not wanted any more: the
     /// base may stop and return `Ok`, or bring them all the same.
     ///

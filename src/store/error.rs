@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
+use super::rewrite::RewriteFault;
 use super::stage::StageFault;
 use crate::atomic::{Belonging, JournalError, LockError};
 use crate::chunk_map::MapError;
@@ -264,6 +265,17 @@ pub enum Error {
         /// What is wrong.
         #[source]
         fault: Box<DatasetFault>,
+    },
+    /// A dataset cannot be given the settings that were asked for.
+    #[error("{}: dataset {dataset:?}: {fault}", .file.display())]
+    Rewrite {
+        /// The file.
+        file: PathBuf,
+        /// Path of the dataset.
+        dataset: String,
+        /// What is wrong.
+        #[source]
+        fault: Box<RewriteFault>,
     },
     /// Something cannot be carried to another file, and everything had to be.
     #[error("{}: {}", .file.display(), all(.not_carried))]

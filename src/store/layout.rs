@@ -87,8 +87,12 @@ pub(super) fn create_storage(
     for filter in settings.filters {
         h5p::add_filter(lock, &creation, &to_library(filter))?;
     }
-    if let Fill::Element(bytes) = settings.fill {
-        h5p::set_fill_value(lock, &creation, settings.datatype, bytes)?;
+    match settings.fill {
+        Fill::Element(bytes) => h5p::set_fill_value(lock, &creation, settings.datatype, bytes)?,
+        Fill::String(string) if !string.is_empty() => {
+            h5p::set_fill_variable_string(lock, &creation, settings.datatype, string)?;
+        }
+        Fill::String(_) => {}
     }
     let (mut shape, mut most) = (settings.chunk_shape.to_vec(), settings.chunk_shape.to_vec());
     if let (Some(rows), Some(most_rows)) = (shape.first_mut(), most.first_mut()) {

@@ -25,6 +25,7 @@ mod rebuild;
 mod recovery;
 mod repack;
 mod replace;
+mod rewrite;
 mod session;
 mod stage;
 mod storage;
@@ -59,6 +60,7 @@ pub(crate) use open::{open_plain, plain_attribute_error, plain_library_error};
 pub use rebuild::RebuildReport;
 pub use recovery::{RecoverOptions, RecoveryReport};
 pub use repack::RepackOptions;
+pub use rewrite::{DatasetSettings, RewriteFault, RewriteOptions, RewriteReport, RewrittenDataset};
 pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
 };

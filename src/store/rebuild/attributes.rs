@@ -1,11 +1,12 @@
 //! Attributes copied to another file.
 
 use h5strata_ffi::h5t::{Description, TypeClass};
-use h5strata_ffi::id::{Container, Id};
+use h5strata_ffi::id::{Container, File, Id};
 use h5strata_ffi::{Lock, h5a, h5t};
 
 use super::super::error::Error;
 use super::super::file::FileInner;
+use super::super::names::{LARGEST_INDEX, ROOT, hash_table_path, raw_data_path};
 use crate::raw::StringFault;
 use crate::snapshot::{NotCarried, Reason};
 
@@ -52,6 +53,27 @@ pub(super) fn copy<F: Container, T: Container>(
             return Err(CopyFault::Strings(name, fault));
         }
         h5a::copy(lock, from_at, from, to_at, to, &name)?;
+    }
+    Ok(())
+}
+
+/// Copies the attributes of the stored chunks of a dataset, of its hash table, and of the groups that they are in, from
+/// one file to another; `hidden`: those of the stored chunks that are left out.
+pub(in crate::store) fn copy_of_storage(
+    file: &FileInner,
+    lock: &Lock,
+    old: &File,
+    new: &File,
+    dataset: &str,
+    hidden: &[&str],
+) -> Result<(), Error> {
+    let groups = dataset.match_indices('/').map(|(end, _)| &dataset[..end]).chain([dataset]);
+    let groups = groups.map(|group| (format!("{ROOT}/{group}"), &[][..]));
+    let raw_data = (raw_data_path(dataset), hidden);
+    let table = (hash_table_path(dataset), &[LARGEST_INDEX][..]);
+    for (path, hidden) in [raw_data, table].into_iter().chain(groups) {
+        copy(file, lock, (old, &path), (new, &path), hidden)
+            .map_err(|fault| file.copy_error(&path, fault))?;
     }
     Ok(())
 }

@@ -28,13 +28,15 @@ mod uses;
 
 use std::collections::HashSet;
 
-pub(super) use self::carry::Carrier;
+pub(super) use self::attributes::copy_of_storage;
+pub(super) use self::carry::{Carried, CarriedSettings, Carrier, Context, Proof};
 pub(super) use self::copy::Copy;
 use self::datasets::DatasetWriter;
 pub use self::report::RebuildReport;
 pub(super) use self::survivors::Survivors;
-use self::target::Target;
-use self::uses::{Content, Source};
+pub(super) use self::target::Target;
+use self::uses::Content;
+pub(super) use self::uses::{Source, Use};
 use super::error::{DataVersionReason, Error};
 use super::file::VersionedFile;
 use super::names::NEWEST_DATA_VERSION;

@@ -8,7 +8,7 @@ use super::super::element::{Element, Elements, bytes_of, into_elements};
 use super::super::error::Error;
 use super::super::storage::Fill;
 use super::Stage;
-use super::base::{BaseError, StageBase, StringBase, StringSource};
+use super::base::{BaseError, StageBase, StringSource};
 use super::content::{Content, Settings};
 use super::dataset::StagedDataset;
 use super::error::StageFault;
@@ -212,7 +212,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
             if settings.dtype.is_variable_string() {
                 return Err(StageFault::Type { dtype: settings.dtype });
             }
-            Content::on(StageBase::Source(source), None, settings)
+            Content::brought(source, settings)
         })
     }
 
@@ -227,13 +227,7 @@ impl<'s, 'f> DatasetBuilder<'s, 'f> {
         source: Arc<dyn StringSource>,
     ) -> Result<StagedDataset<'s>, Error> {
         let shape = Dims::from_slice(source.shape());
-        self.stage(dtype, &shape, |settings| {
-            let Some(arena) = settings.new_arena() else {
-                return Err(StageFault::Type { dtype: settings.dtype });
-            };
-            let base = StringBase::new(source, Arc::clone(&arena)).map_err(StagedError::from)?;
-            Content::on(StageBase::Strings(Box::new(base)), Some(arena), settings)
-        })
+        self.stage(dtype, &shape, |settings| Content::brought_strings(source, settings))
     }
 
     /// The chunk shape that a dataset of this type and shape will have.
@@ -345,7 +339,7 @@ fn copy(bytes: &[u8]) -> Vec<u8> {
 const STRING_SIZE: usize = 16;
 
 /// Checks that chunks can be written with the filters.
-fn check_filters(settings: &Settings) -> Result<(), StageFault> {
+pub(in crate::store) fn check_filters(settings: &Settings) -> Result<(), StageFault> {
     if settings.dtype.is_variable_string() {
         let lock = h5strata_ffi::lock();
         for filter in &settings.filters {

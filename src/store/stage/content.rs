@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::super::dataset::Dataset;
 use super::super::storage::{Fill, Storage};
-use super::base::{DatasetBase, StageBase};
+use super::base::{BaseError, DatasetBase, StageBase, StringBase, StringSource};
 use super::error::StageFault;
 use super::strings::{EMPTY, HANDLE, StringArena};
 use crate::codec::Filter;
 use crate::dims::Dims;
 use crate::dtype::Dtype;
-use crate::staged::StagedArray;
+use crate::staged::{Base, StagedArray, StagedError};
 
 /// The values of a staged dataset, and what its stored chunks are made of.
 #[derive(Clone)]
@@ -53,6 +53,26 @@ impl Content {
     ) -> Result<Self, StageFault> {
         let array = StagedArray::on(Arc::new(base), settings.element_fill())?;
         Ok(Self { array, strings, settings })
+    }
+
+    /// Elements that a source brings when they are stored.
+    pub(in crate::store) fn brought(
+        source: Arc<dyn Base<Error = BaseError>>,
+        settings: Settings,
+    ) -> Result<Self, StageFault> {
+        Self::on(StageBase::Source(source), None, settings)
+    }
+
+    /// Strings of variable length that a source brings when they are stored.
+    pub(in crate::store) fn brought_strings(
+        source: Arc<dyn StringSource>,
+        settings: Settings,
+    ) -> Result<Self, StageFault> {
+        let Some(arena) = settings.new_arena() else {
+            return Err(StageFault::Type { dtype: settings.dtype });
+        };
+        let base = StringBase::new(source, Arc::clone(&arena)).map_err(StagedError::from)?;
+        Self::on(StageBase::Strings(Box::new(base)), Some(arena), settings)
     }
 
     /// The dataset of an older version that the values start from.
@@ -107,7 +127,7 @@ impl Settings {
     }
 
     /// Checks that these are the settings of the chunks that other versions have stored.
-    pub(super) fn check_agrees(&self, stored: &Self) -> Result<(), StageFault> {
+    pub(in crate::store) fn check_agrees(&self, stored: &Self) -> Result<(), StageFault> {
         let disagrees = |what, stored: String, asked: String| {
             Err(StageFault::Disagrees { what, stored, asked })
         };

@@ -17,6 +17,7 @@ use chrono::{DateTime, Utc};
 pub(super) use self::base::box_selection;
 pub use self::base::{BaseError, StringSource};
 pub use self::builder::DatasetBuilder;
+pub(super) use self::builder::check_filters;
 pub(super) use self::content::Content;
 pub(crate) use self::content::Settings;
 pub use self::dataset::StagedDataset;

@@ -66,6 +66,16 @@ impl HashTable {
         Ok(Self { path, dataset, digests, edge, added: Vec::new() })
     }
 
+    /// The rows that were added, as they will be stored.
+    pub(super) fn added(&self) -> &[u8] {
+        &self.added
+    }
+
+    /// Lets go of the table until its rows are written.
+    pub(super) fn close(&mut self) {
+        self.dataset = None;
+    }
+
     /// One past the last raw chunk that has a row.
     pub(super) fn end(&self) -> u64 {
         self.digests.end

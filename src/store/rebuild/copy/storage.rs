@@ -5,7 +5,7 @@ use h5strata_ffi::{h5d, h5p, h5s, h5t};
 
 use super::super::super::error::{Error, PlainFault};
 use super::super::super::layout;
-use super::super::super::names::{LARGEST_INDEX, ROOT, hash_table_path, raw_data_path};
+use super::super::super::names::{hash_table_path, raw_data_path};
 use super::super::super::storage::{Fill, filter};
 use super::super::attributes;
 use super::super::carry::Context;
@@ -23,7 +23,6 @@ pub(super) fn create(
     let path = raw_data_path(&source.path);
     let session = inner.session().map_err(inner.library(&path))?;
     let (lock, old) = (session.lock(), &session.file);
-    let failed = |fault| inner.copy_error(&path, fault);
     let new = target.file(lock)?;
     let create = || -> Result<(h5d::Dataset, Datatype), h5strata_ffi::Error> {
         let raw_data = h5d::open(lock, old, &path)?;
@@ -60,16 +59,8 @@ pub(super) fn create(
         });
     }
     drop(created);
-    attributes::copy(inner, lock, (old, &path), (new, &path), &[]).map_err(failed)?;
     let table = hash_table_path(&source.path);
     layout::create_hash_table(lock, new, &source.path).map_err(inner.library(&table))?;
-    attributes::copy(inner, lock, (old, &table), (new, &table), &[LARGEST_INDEX])
-        .map_err(|fault| inner.copy_error(&table, fault))?;
-    let groups = source.path.match_indices('/').map(|(end, _)| &source.path[..end]);
-    for group in groups.chain([source.path.as_str()]) {
-        let group = format!("{ROOT}/{group}");
-        attributes::copy(inner, lock, (old, &group), (new, &group), &[])
-            .map_err(|fault| inner.copy_error(&group, fault))?;
-    }
+    attributes::copy_of_storage(inner, lock, old, new, &source.path, &[])?;
     Ok(datatype)
 }

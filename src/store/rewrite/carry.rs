@@ -1,0 +1,152 @@
+//! Other settings, as a way for chunks to get into a new file.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use h5strata_ffi::id::Datatype;
+use h5strata_ffi::{h5d, h5t};
+
+use super::report::RewrittenDataset;
+use super::settings::Change;
+use super::transcode::{TranscodeProof, Transcoder, elements};
+use crate::dims::{ChunkIndex, RawChunk};
+use crate::raw::Threads;
+use crate::store::VersionedFile;
+use crate::store::dataset::Dataset;
+use crate::store::describe;
+use crate::store::error::{DatasetFault, Error};
+use crate::store::names::{CHUNKS, raw_data_path};
+use crate::store::rebuild::{
+    Carried, CarriedSettings, Carrier, Context, Proof, Source, Target, Use, copy_of_storage,
+};
+use crate::store::storage::Storage;
+
+/// Reports of datasets that were rewritten.
+pub(super) type Reports = Arc<Mutex<Vec<RewrittenDataset>>>;
+
+/// Brings the chunks of one dataset to a new file in other settings.
+pub(super) struct Rewriting {
+    pub(super) change: Change,
+    /// Parents of the versions, by their names.
+    pub(super) parents: Arc<HashMap<String, String>>,
+    pub(super) reports: Reports,
+}
+
+impl Carrier for Rewriting {
+    fn begin<'s>(
+        &self,
+        context: Context<'s>,
+        source: &'s Source,
+        target: &mut Target<'_>,
+    ) -> Result<Box<dyn Carried + 's>, Error> {
+        let (change, file) = (self.change.clone(), context.file);
+        let failed = |fault| context.error(source, fault);
+        let datatype = datatype(&context, source, &change).map_err(|e| failed(e.into()))?;
+        let mut total: u64 = 0;
+        for one in &source.uses {
+            total = total.saturating_add(elements(&context.open(one)?));
+        }
+        let threads = file.inner.threads();
+        let new = {
+            let lock = h5strata_ffi::lock();
+            target.file(&lock)?
+        };
+        let on_progress = context.on_progress;
+        let transcoder =
+            Transcoder::create(new, &source.path, &datatype, change, threads, on_progress, total);
+        let transcoder = transcoder.map_err(failed)?;
+        let path = raw_data_path(&source.path);
+        let session = file.inner.session().map_err(file.inner.library(&path))?;
+        let (lock, old) = (session.lock(), &session.file);
+        copy_of_storage(&file.inner, lock, old, new, &source.path, &[CHUNKS])?;
+        drop(session);
+        let (parents, reports) = (Arc::clone(&self.parents), Arc::clone(&self.reports));
+        Ok(Box::new(Rewritten { context, source, transcoder, datatype, parents, reports }))
+    }
+}
+
+/// The type of the elements in the new file: the old one itself, if it stays.
+fn datatype(
+    context: &Context<'_>,
+    source: &Source,
+    change: &Change,
+) -> Result<Datatype, h5strata_ffi::Error> {
+    let session = context.file.inner.session()?;
+    let lock = session.lock();
+    if change.old.dtype == change.new.dtype {
+        let raw_data = h5d::open(lock, &session.file, &source.storage.path)?;
+        return h5t::copy(lock, &h5d::datatype(lock, &raw_data)?);
+    }
+    match describe::description(&change.new.dtype) {
+        Ok(description) => h5t::create(lock, &description),
+        // That there is a description was checked before.
+        Err(_) => {
+            let (what, expected) = ("H5Tcreate", "a type that can be made");
+            Err(h5strata_ffi::Error::TypeClass { what, expected })
+        }
+    }
+}
+
+/// A dataset that is being rewritten.
+struct Rewritten<'s> {
+    context: Context<'s>,
+    source: &'s Source,
+    transcoder: Transcoder<'s>,
+    datatype: Datatype,
+    parents: Arc<HashMap<String, String>>,
+    reports: Reports,
+}
+
+impl Carried for Rewritten<'_> {
+    fn settings(&self) -> CarriedSettings<'_> {
+        let settings = self.transcoder.settings();
+        CarriedSettings {
+            datatype: &self.datatype,
+            chunk_shape: &settings.chunk_shape,
+            fill: &settings.fill,
+        }
+    }
+
+    fn map(
+        &mut self,
+        one: &Use,
+        target: &mut Target<'_>,
+    ) -> Result<Vec<(ChunkIndex, RawChunk)>, Error> {
+        let dataset = self.context.open(one)?;
+        let new = {
+            let lock = h5strata_ffi::lock();
+            target.file(&lock)?
+        };
+        let parent = self.parents.get(dataset.version()).map(String::as_str);
+        let map = self.transcoder.version(new, &dataset, parent);
+        map.map_err(dataset.inner.error())
+    }
+
+    fn end(self: Box<Self>, target: &mut Target<'_>) -> Result<Box<dyn Proof>, Error> {
+        let Self { context, source, transcoder, reports, .. } = *self;
+        let lock = h5strata_ffi::lock();
+        let ended = transcoder.finish(&lock, target.file(&lock)?, &context.file.inner);
+        let (report, proof) = ended.map_err(|fault| context.error(source, fault))?;
+        reports.lock().unwrap_or_else(PoisonError::into_inner).push(report);
+        Ok(Box::new(proof))
+    }
+}
+
+impl Proof for TranscodeProof {
+    fn holds_for(&self, old: &Dataset, new: &Dataset) -> Result<bool, DatasetFault> {
+        Ok(old.shape() == new.shape() && self.maps.has(new)?)
+    }
+
+    fn chunks(&self) -> u64 {
+        self.stack.chunks()
+    }
+
+    fn holds_for_storage(
+        &self,
+        _: (&VersionedFile, &Storage),
+        (file, storage): (&VersionedFile, &Storage),
+        threads: Threads<'_>,
+    ) -> Result<bool, DatasetFault> {
+        self.stack.holds_for(&file.inner, storage, threads)
+    }
+}
