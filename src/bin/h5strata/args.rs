@@ -2,6 +2,7 @@
 
 mod comparing;
 mod deleting;
+mod rewriting;
 mod verifying;
 mod writing;
 
@@ -11,6 +12,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::comparing::{Blame, Diff};
 pub(crate) use self::deleting::{Delete, Repack};
+pub(crate) use self::rewriting::Rewrite;
 pub(crate) use self::verifying::Verify;
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
@@ -86,6 +88,7 @@ pub(crate) enum Command {
     SetCurrent(SetCurrent),
     Delete(Delete),
     Repack(Repack),
+    Rewrite(Rewrite),
     Recover(Recover),
     Export(Export),
 }

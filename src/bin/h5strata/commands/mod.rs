@@ -15,5 +15,6 @@ pub(crate) mod read;
 mod rebuilt;
 pub(crate) mod recover;
 pub(crate) mod repack;
+pub(crate) mod rewrite;
 pub(crate) mod set_current;
 pub(crate) mod verify;

@@ -17,10 +17,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use h5strata::Stage;
+use h5strata::codec::FilterRequest;
 use serde_json::Value;
 
 pub(crate) use self::error::OpsError;
 use self::error::Origin;
+use self::filters::Filters;
 use self::operation::Operation;
 
 /// The name that stands for standard input.
@@ -67,6 +69,12 @@ impl Operations {
         }
         Ok(created)
     }
+}
+
+/// The filters of a dataset as text in JSON.
+pub(crate) fn filter_request(text: &str) -> Result<FilterRequest, String> {
+    let filters: Filters = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    filters.request().map_err(|fault| fault.to_string())
 }
 
 fn stdin() -> io::Result<Vec<u8>> {
