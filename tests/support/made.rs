@@ -174,6 +174,14 @@ pub(crate) fn get_diffs(file: &Path) -> Result<String, SupportError> {
     run(script("diffs.py")?.arg(file))
 }
 
+/// Runs a command of `tests/python/rewritten.py`.
+///
+/// # Errors
+/// [`SupportError::NoPython`]; [`SupportError::CommandFailed`] also where a check fails.
+pub(crate) fn rewritten(arguments: &[&std::ffi::OsStr]) -> Result<(), SupportError> {
+    run(script("rewritten.py")?.args(arguments)).map(|_| ())
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     run(script("make_files.py")?.arg(test_files()).args(files))
