@@ -1,4 +1,5 @@
 //! Chunks of random histories, rewritten, against whole arrays.
+#![expect(clippy::cast_possible_truncation, reason = "arrays of tests are small")]
 
 use ndarray::{ArrayD, IxDyn, Slice};
 use proptest::prelude::*;
