@@ -6,9 +6,10 @@ use std::sync::Arc;
 use super::error::Error;
 use super::file::VersionedFile;
 use super::open::{check_absent, io_error};
-use super::rebuild::{Copy, Plan, RebuildReport, rebuild};
+use super::rebuild::{Plan, RebuildReport, rebuild};
 use super::recovery::{open_to_write, recover_with};
 use super::replace::NewFile;
+use super::rewrite::{Carriers, RewriteOptions};
 use crate::atomic::{Durability, JournalPath, ReaderGate};
 use crate::snapshot::OnProgress;
 
@@ -17,6 +18,7 @@ use crate::snapshot::OnProgress;
 pub struct RepackOptions {
     overwrite: bool,
     durability: Durability,
+    settings: Option<RewriteOptions>,
     on_progress: Option<OnProgress>,
 }
 
@@ -39,6 +41,13 @@ impl RepackOptions {
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
+        self
+    }
+
+    /// Gives all datasets other settings on the way, as [`VersionedFile::rewrite_all`] does it.
+    #[must_use]
+    pub fn settings(mut self, settings: RewriteOptions) -> Self {
+        self.settings = Some(settings);
         self
     }
 
@@ -90,7 +99,7 @@ impl VersionedFile {
         };
         let new = NewFile::named(out, options.durability)?;
         let file = Self { inner: Arc::new(self.inner.anew()) };
-        let report = file.copy_all(&new, options.on_progress.as_ref())?;
+        let report = file.copy_all(&new, options)?;
         let placed = if replaced.is_some() { new.take_place()? } else { new.take_new_place()? };
         placed.sync_name()?;
         Ok(report)
@@ -102,19 +111,20 @@ impl VersionedFile {
     /// # Errors
     /// As [`repack`](Self::repack); [`Error::ReadOnly`], [`Error::StageOpen`], [`Error::Broken`], [`Error::Replaced`].
     pub fn repack_in_place(&mut self, options: &RepackOptions) -> Result<RebuildReport, Error> {
-        self.replace(|file, new| file.copy_all(new, options.on_progress.as_ref()))
+        self.replace(|file, new| file.copy_all(new, options))
     }
 
-    fn copy_all(
-        &self,
-        new: &NewFile,
-        on_progress: Option<&OnProgress>,
-    ) -> Result<RebuildReport, Error> {
+    fn copy_all(&self, new: &NewFile, options: &RepackOptions) -> Result<RebuildReport, Error> {
         let survivors = {
             // Both, the history and the current version, as of one moment.
             let _entered = self.inner.enter()?;
             self.survivors(&[].into())?
         };
-        rebuild(self, new, &Plan { survivors: &survivors, carrier: &|_| &Copy, on_progress })
+        let carriers = match &options.settings {
+            Some(settings) => self.carriers(settings)?,
+            None => Carriers::default(),
+        };
+        let (carrier, on_progress) = (|path: &str| carriers.of(path), options.on_progress.as_ref());
+        rebuild(self, new, &Plan { survivors: &survivors, carrier: &carrier, on_progress })
     }
 }

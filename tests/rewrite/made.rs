@@ -1,7 +1,7 @@
 //! Files of versioned-hdf5 in all their kinds.
 
 use h5strata::codec::{Filter, FilterRequest};
-use h5strata::{Error, RewriteOptions, VerifyOptions, VersionedFile};
+use h5strata::{Durability, Error, OpenOptions, RewriteOptions, VerifyOptions, VersionedFile};
 
 use crate::Scratch;
 use crate::support::values::Values;
@@ -42,13 +42,15 @@ fn all_datasets_of_every_made_file_keep_their_values_without_and_with_filters() 
         ] {
             let scratch = Scratch::new();
             std::fs::copy(&made.path, &scratch.path)?;
-            let mut file = match VersionedFile::open_rw(&scratch.path) {
-                Ok(file) => file,
-                // Of old data_versions.
-                Err(Error::DataVersion { .. }) => continue,
-                Err(error) => return Err(error.into()),
-            };
+            let mut file =
+                match OpenOptions::new().durability(Durability::Process).open_rw(&scratch.path) {
+                    Ok(file) => file,
+                    // Of old data_versions.
+                    Err(Error::DataVersion { .. }) => continue,
+                    Err(error) => return Err(error.into()),
+                };
             let Ok(before) = digests(&file) else { continue };
+            let was_sound = file.verify(&VerifyOptions::new())?.is_sound();
             match file.rewrite_all(&RewriteOptions::new().filters(filters)) {
                 Ok(report) => rewritten += usize::from(report.rewritten),
                 // What cannot be written by anybody here.
@@ -59,7 +61,8 @@ fn all_datasets_of_every_made_file_keep_their_values_without_and_with_filters() 
                 Err(error) => panic!("{}, {name}: {error}", made.name),
             }
             assert!(digests(&file)? == before, "{}, {name}", made.name);
-            assert!(file.verify(&VerifyOptions::new())?.is_sound(), "{}, {name}", made.name);
+            let is_sound = file.verify(&VerifyOptions::new())?.is_sound();
+            assert!(is_sound || !was_sound, "{}, {name}", made.name);
         }
     }
     assert!(rewritten > 20, "{rewritten} files");

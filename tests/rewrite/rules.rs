@@ -3,7 +3,7 @@
 use h5strata::codec::{Filter, FilterRequest};
 use h5strata::dtype::Literal;
 use h5strata::store::RewriteFault;
-use h5strata::{Error, RewriteOptions, Selection, VersionedFile};
+use h5strata::{Error, RepackOptions, RewriteOptions, Selection, VersionedFile};
 use ndarray::{Array1, ArrayD};
 
 use crate::{Scratch, assert_sound};
@@ -166,4 +166,22 @@ fn progress_goes_up_to_the_end() {
     let steps: Vec<_> = told.iter().filter(|step| step.0 == "group/numbers").collect();
     assert!(steps.is_sorted_by_key(|step| step.1), "{steps:?}");
     assert_eq!(steps.last().map(|step| (step.1, step.2)), Some((220 * 8, 220 * 8)));
+}
+
+#[test]
+fn a_repacked_file_has_all_datasets_in_other_settings() {
+    let scratch = Scratch::new();
+    let file = numbers(&scratch);
+    let out = scratch.folder.path().join("out.h5");
+    let settings = RewriteOptions::new().chunks(&[50]).filters(FilterRequest::default());
+    file.repack(&out, &RepackOptions::new().settings(settings)).unwrap();
+    let repacked = VersionedFile::open(&out).unwrap();
+    for path in ["group/numbers", "other"] {
+        let [old, new] =
+            [&file, &repacked].map(|file| file.version("r1").unwrap().dataset(path).unwrap());
+        assert_eq!((new.chunk_shape(), new.filters()), (&[50][..], &[][..]));
+        let [old, new] = [old, new].map(|dataset| dataset.read::<f64>(Selection::all()).unwrap());
+        assert_eq!(old, new);
+    }
+    assert_sound(&repacked);
 }

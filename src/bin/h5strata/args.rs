@@ -12,7 +12,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::comparing::{Blame, Diff};
 pub(crate) use self::deleting::{Delete, Repack};
-pub(crate) use self::rewriting::Rewrite;
+pub(crate) use self::rewriting::{Rewrite, Settings};
 pub(crate) use self::verifying::Verify;
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,

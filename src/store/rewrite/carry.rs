@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use h5strata_ffi::id::Datatype;
 use h5strata_ffi::{h5d, h5t};
 
+use super::Changes;
 use super::report::RewrittenDataset;
 use super::settings::Change;
 use super::transcode::{TranscodeProof, Transcoder, elements};
@@ -17,19 +18,56 @@ use crate::store::describe;
 use crate::store::error::{DatasetFault, Error};
 use crate::store::names::{CHUNKS, raw_data_path};
 use crate::store::rebuild::{
-    Carried, CarriedSettings, Carrier, Context, Proof, Source, Target, Use, copy_of_storage,
+    Carried, CarriedSettings, Carrier, Context, Copy, Proof, Source, Target, Use, copy_of_storage,
 };
 use crate::store::storage::Storage;
 
+/// How the chunks of datasets get to a new file in which some of them have other settings.
+#[derive(Default)]
+pub(in crate::store) struct Carriers {
+    rewritten: HashMap<String, Rewriting>,
+    reports: Reports,
+}
+
+impl Carriers {
+    /// For the datasets of a file that change; those that do not are copied as they are stored.
+    pub(super) fn new(file: &VersionedFile, changes: &Changes) -> Result<Self, Error> {
+        let versions = file.versions()?.iter();
+        let parents: HashMap<String, String> = versions
+            .filter_map(|version| Some((version.name.clone(), version.parent.clone()?)))
+            .collect();
+        let (parents, reports) = (Arc::new(parents), Reports::default());
+        let rewriting = |(path, change): (&String, &Change)| {
+            let (parents, reports) = (Arc::clone(&parents), Arc::clone(&reports));
+            (path.clone(), Rewriting { change: change.clone(), parents, reports })
+        };
+        let changed = changes.iter().filter(|(_, change)| change.is_any());
+        Ok(Self { rewritten: changed.map(rewriting).collect(), reports })
+    }
+
+    /// That of the dataset whose chunks are stored at a path.
+    pub(in crate::store) fn of(&self, path: &str) -> &dyn Carrier {
+        match self.rewritten.get(path) {
+            Some(rewriting) => rewriting,
+            None => &Copy,
+        }
+    }
+
+    /// What was done with each of those that change.
+    pub(super) fn reports(&self) -> Vec<RewrittenDataset> {
+        std::mem::take(&mut *self.reports.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// Reports of datasets that were rewritten.
-pub(super) type Reports = Arc<Mutex<Vec<RewrittenDataset>>>;
+type Reports = Arc<Mutex<Vec<RewrittenDataset>>>;
 
 /// Brings the chunks of one dataset to a new file in other settings.
-pub(super) struct Rewriting {
-    pub(super) change: Change,
+struct Rewriting {
+    change: Change,
     /// Parents of the versions, by their names.
-    pub(super) parents: Arc<HashMap<String, String>>,
-    pub(super) reports: Reports,
+    parents: Arc<HashMap<String, String>>,
+    reports: Reports,
 }
 
 impl Carrier for Rewriting {

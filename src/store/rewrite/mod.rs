@@ -17,9 +17,8 @@ mod tests;
 mod transcode;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use self::carry::{Reports, Rewriting};
+pub(super) use self::carry::Carriers;
 pub use self::error::RewriteFault;
 pub use self::options::RewriteOptions;
 pub use self::report::{DatasetSettings, RewriteReport, RewrittenDataset};
@@ -28,7 +27,7 @@ use super::error::{DatasetFault, Error, nearest};
 use super::file::VersionedFile;
 use super::names::{RAW_DATA, ROOT};
 use super::open::io_error;
-use super::rebuild::{Carrier, Copy, Plan, rebuild};
+use super::rebuild::{Plan, rebuild};
 use super::version::trim;
 
 /// What becomes of datasets, by the path that their stored chunks are named after.
@@ -82,30 +81,19 @@ impl VersionedFile {
             // Again, now that no clone commits anything.
             let changes = file.changes(paths, options)?;
             let survivors = file.survivors(&HashSet::new())?;
-            let versions = file.versions()?.iter();
-            let parents: HashMap<String, String> = versions
-                .filter_map(|version| Some((version.name.clone(), version.parent.clone()?)))
-                .collect();
-            let (parents, reports) = (Arc::new(parents), Reports::new(Mutex::default()));
-            let carriers: HashMap<&str, Rewriting> = changes
-                .iter()
-                .filter(|(_, change)| change.is_any())
-                .map(|(path, change)| {
-                    let (change, parents) = (change.clone(), Arc::clone(&parents));
-                    let reports = Arc::clone(&reports);
-                    (path.as_str(), Rewriting { change, parents, reports })
-                })
-                .collect();
-            let carrier = |path: &str| match carriers.get(path) {
-                Some(rewriting) => rewriting as &dyn Carrier,
-                None => &Copy,
-            };
+            let carriers = Carriers::new(file, &changes)?;
+            let carrier = |path: &str| carriers.of(path);
             let on_progress = options.on_progress.as_ref();
             let plan = Plan { survivors: &survivors, carrier: &carrier, on_progress };
             let rebuilt = rebuild(file, new, &plan)?;
-            let done = std::mem::take(&mut *reports.lock().unwrap_or_else(PoisonError::into_inner));
-            Ok(report(&changes, done, (rebuilt.old_bytes, rebuilt.new_bytes), true))
+            let sizes = (rebuilt.old_bytes, rebuilt.new_bytes);
+            Ok(report(&changes, carriers.reports(), sizes, true))
         })
+    }
+
+    /// How chunks get to a new file in which all datasets have other settings.
+    pub(super) fn carriers(&self, options: &RewriteOptions) -> Result<Carriers, Error> {
+        Carriers::new(self, &self.changes(None, options)?)
     }
 
     /// What becomes of the datasets at some paths, or of all, checked.

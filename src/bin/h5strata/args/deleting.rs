@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use clap::Args;
 
+use super::rewriting::Settings;
 use super::writing::{Changes, utc_time};
 
 /// Delete versions for good, and give their space back
@@ -59,12 +60,13 @@ pub(crate) struct Chosen {
 /// Chunks are copied as they are stored, those of each dataset in the order in which the current version reads them.
 /// Chunks that no version has, versions whose commit has not ended, and freed space are left out. What was written is
 /// compared with the file before it gets its name. Without OUT.h5 it takes the place of the file; who has that open
-/// reads on in the old one.
+/// reads on in the old one. Settings are those of all datasets then, as `rewrite --all` gives them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     h5strata repack prices.h5\n  \
     h5strata repack prices.h5 small.h5\n  \
-    h5strata repack prices.h5 small.h5 --overwrite --json")]
+    h5strata repack prices.h5 small.h5 --overwrite --json\n  \
+    h5strata repack prices.h5 packed.h5 --gzip 4 --shuffle")]
 pub(crate) struct Repack {
     /// A versioned HDF5 file
     pub(crate) file: PathBuf,
@@ -74,6 +76,8 @@ pub(crate) struct Repack {
     /// Replace OUT.h5 if it is there
     #[arg(long, requires = "out")]
     pub(crate) overwrite: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     /// Print the report as one JSON object
     #[arg(long)]
     pub(crate) json: bool,

@@ -40,6 +40,23 @@ pub(crate) struct Rewrite {
     /// Change all datasets of all versions
     #[arg(long)]
     pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    /// Check everything and tell what would change, and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print one JSON object: {dry_run, rewritten, bytes_before, bytes, datasets}, each dataset {dataset, changed, before,
+    /// after, versions, chunks, bytes}
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) changes: Changes,
+}
+
+/// What datasets get.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Settings that datasets get")]
+pub(crate) struct Settings {
     /// Shape of a chunk
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     pub(crate) chunks: Option<Vec<u64>>,
@@ -69,13 +86,4 @@ pub(crate) struct Rewrite {
     /// Take all filters away
     #[arg(long, conflicts_with_all = ["gzip", "shuffle", "fletcher32"])]
     pub(crate) no_filters: bool,
-    /// Check everything and tell what would change, and write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Print one JSON object: {dry_run, rewritten, bytes_before, bytes, datasets}, each dataset {dataset, changed, before,
-    /// after, versions, chunks, bytes}
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) changes: Changes,
 }

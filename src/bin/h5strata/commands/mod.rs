@@ -17,4 +17,5 @@ pub(crate) mod recover;
 pub(crate) mod repack;
 pub(crate) mod rewrite;
 pub(crate) mod set_current;
+mod settings;
 pub(crate) mod verify;

@@ -5,6 +5,7 @@ use std::io::Write;
 use h5strata::RepackOptions;
 
 use super::rebuilt::Rebuilt;
+use super::settings;
 use crate::args::{Global, Repack};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
@@ -16,6 +17,10 @@ pub(crate) fn run(args: &Repack, global: &Global, reporter: &mut Reporter) -> Re
         .overwrite(args.overwrite)
         .durability(lookup::durability(&args.changes))
         .on_progress(steps.listener());
+    let options = match settings::options(&args.settings) {
+        Some(settings) => options.settings(settings),
+        None => options,
+    };
     let report = match &args.out {
         Some(out) if lookup::is_same_file(&args.file, out) => {
             return Err(Failure::OutputIsInput { target: out.clone() });

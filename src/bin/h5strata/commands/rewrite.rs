@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use h5strata::codec::{Filter, FilterRequest};
-use h5strata::dtype::Literal;
+use h5strata::RewriteReport;
 use h5strata::store::{DatasetSettings, RewrittenDataset};
-use h5strata::{RewriteOptions, RewriteReport};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::settings;
 use crate::args::{Global, Rewrite};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
@@ -49,54 +48,12 @@ struct Settings {
 pub(crate) fn run(args: &Rewrite, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
     let mut file = lookup::writing(global, &args.changes).open_rw(&args.file)?;
     let steps = Steps::default();
-    let options = options(args).on_progress(steps.listener());
+    let options = settings::options(&args.settings).unwrap_or_default();
+    let options = options.dry_run(args.dry_run).on_progress(steps.listener());
     let report =
         if args.all { file.rewrite_all(&options) } else { file.rewrite(&args.datasets, &options) };
     steps.end();
     print(args, &report?)
-}
-
-fn options(args: &Rewrite) -> RewriteOptions {
-    let mut options = RewriteOptions::new().dry_run(args.dry_run);
-    if let Some(chunks) = &args.chunks {
-        options = options.chunks(chunks);
-    }
-    if let Some(dtype) = &args.dtype {
-        options = options.dtype(dtype.clone());
-    }
-    if let Some(fill) = &args.fill {
-        options = fill_value(options, fill);
-    }
-    if let Some(filters) = filters(args) {
-        options = options.filters(filters);
-    }
-    options
-}
-
-/// A number or a truth value is what JSON says it is; every other text, and one in quotes, is a text.
-fn fill_value(options: RewriteOptions, text: &str) -> RewriteOptions {
-    let value = serde_json::from_str(text).unwrap_or(Value::Null);
-    let number = value.as_number();
-    let literal = match &value {
-        Value::Bool(value) => Literal::Bool(*value),
-        Value::String(text) => Literal::Text(text),
-        _ => match number.map(|number| (number.as_i64(), number.as_u64(), number.as_f64())) {
-            Some((Some(value), ..)) => Literal::Integer(value),
-            Some((None, Some(value), _)) => Literal::Unsigned(value),
-            Some((None, None, Some(value))) => Literal::Float(value),
-            _ => Literal::Text(text),
-        },
-    };
-    options.fill_value(literal)
-}
-
-/// All filters, if any are said.
-fn filters(args: &Rewrite) -> Option<FilterRequest> {
-    let (shuffle, fletcher32) = (args.shuffle, args.fletcher32);
-    let is_said = args.no_filters || args.gzip.is_some() || shuffle || fletcher32;
-    let compression = args.gzip.map(Filter::gzip);
-    let said = is_said.then_some(FilterRequest { shuffle, compression, fletcher32 });
-    args.filters.clone().or(said)
 }
 
 impl<'r> Row<'r> {
