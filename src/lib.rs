@@ -85,7 +85,8 @@ pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
     Dataset, DeleteOptions, DeleteReport, DeleteSelection, Error, OpenOptions, RebuildReport,
     RecoverOptions, RecoveryReport, RepackOptions, RewriteOptions, RewriteReport, Stage,
-    StageOptions, StagedDataset, VerifyOptions, VerifyReport, Version, VersionedFile,
+    StageOptions, StagedDataset, Stats, StatsOptions, VerifyOptions, VerifyReport, Version,
+    VersionedFile,
 };
 
 /// Compiles the example in README.

@@ -128,6 +128,14 @@ impl VirtualDataset {
         &self.element_type
     }
 
+    /// Where its list of mappings is in the file; `None` if it has none, or libhdf5 has listed them.
+    pub(crate) fn stored_list(&self) -> Option<ObjectRange> {
+        match &self.list {
+            List::Block { block, .. } => Some(*block),
+            List::Empty | List::Library(_) => None,
+        }
+    }
+
     /// Path of the dataset that the first mapping names; `None` without mappings.
     pub(crate) fn source(&self, file: Option<&dyn ReadAt>) -> Result<Option<String>, MapError> {
         match (&self.list, file) {

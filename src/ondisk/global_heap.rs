@@ -49,6 +49,12 @@ pub struct ObjectRange {
     pub len: u64,
 }
 
+/// Bytes that an object with so many bytes of data takes in its collection.
+pub(crate) fn size_in_collection(data: u64) -> u64 {
+    let padded = data.checked_next_multiple_of(ALIGNMENT as u64).unwrap_or(u64::MAX);
+    padded.saturating_add(OBJECT_HEADER as u64)
+}
+
 impl ObjectRange {
     /// Reads the object's data.
     ///

@@ -179,6 +179,12 @@ impl RawData {
         if let Some(table) = self.table.get() {
             return Ok(Some(table));
         }
+        let Some(table) = self.find(file)? else { return Ok(None) };
+        Ok(Some(self.table.get_or_init(|| table)))
+    }
+
+    /// Finds all stored chunks; `None` where neither our own walk nor libhdf5 can.
+    fn find(&self, file: Option<&FileBytes>) -> Result<Option<ChunkTable>, ReadFault> {
         let chunks = match (&self.index, file) {
             (Some(index), Some(file)) => file.read_whole(|| {
                 let mut chunks = Vec::new();
@@ -192,7 +198,7 @@ impl RawData {
             }
             _ => return Ok(None),
         };
-        Ok(Some(self.table.get_or_init(|| ChunkTable::new(chunks))))
+        Ok(Some(ChunkTable::new(chunks)))
     }
 
     /// Finds the addresses of all stored chunks, so that later reads have them at hand.
@@ -209,6 +215,22 @@ impl RawData {
             Some(table) => Ok(table.iter().copied().collect()),
             None => (0..self.chunks).filter_map(|raw| self.stored_one(RawChunk(raw))).collect(),
         }
+    }
+
+    /// The same for one look at them: they are not kept.
+    ///
+    /// # Errors
+    /// As [`stored`](Self::stored).
+    pub(crate) fn stored_once(
+        &self,
+        file: Option<&FileBytes>,
+    ) -> Result<Vec<StoredChunk>, ReadFault> {
+        if self.table.get().is_none()
+            && let Some(table) = self.find(file)?
+        {
+            return Ok(table.into_chunks());
+        }
+        self.stored(file)
     }
 
     /// Those of some chunks, listed in rising order, that are stored; through libhdf5 without `file`.

@@ -45,6 +45,11 @@ impl ChunkTable {
         }
     }
 
+    /// The chunks, in rising order of `raw`.
+    pub(super) fn into_chunks(self) -> Vec<StoredChunk> {
+        self.chunks
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &StoredChunk> {
         self.chunks.iter()
     }

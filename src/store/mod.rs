@@ -28,6 +28,7 @@ mod replace;
 mod rewrite;
 mod session;
 mod stage;
+mod stats;
 mod storage;
 mod timestamp;
 mod verify;
@@ -65,6 +66,7 @@ pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
 };
 pub(crate) use stage::{Settings, check_attribute, reserved_part};
+pub use stats::{ChunkBytes, DatasetStats, Stats, StatsFault, StatsOptions, VersionStats};
 pub use storage::Fill;
 pub(crate) use storage::{check_fill_strings, filter as filter_of_library};
 pub use timestamp::parse_time;

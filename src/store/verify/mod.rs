@@ -35,6 +35,7 @@ pub use finding::{ChunkUse, Finding, Severity, StoredChunks};
 pub use options::VerifyOptions;
 pub use report::VerifyReport;
 
+pub(super) use self::storage::raw_data_paths;
 use self::usage::Usage;
 use super::dataset::Dataset;
 use super::error::Error;

@@ -7,6 +7,7 @@ use h5strata_ffi::h5o::ObjectKind;
 use h5strata_ffi::{h5l, h5o};
 
 use super::super::error::{DatasetFault, Error};
+use super::super::file::FileInner;
 use super::super::names::{RAW_DATA, ROOT, VERSIONS};
 use super::super::storage::Storage;
 use super::Verifier;
@@ -47,43 +48,53 @@ impl Tally {
     }
 }
 
+/// A group that cannot be listed.
+type Unlisted = (String, h5strata_ffi::Error);
+
+/// Paths of all `raw_data` of a file, up to the first group that cannot be listed.
+pub(in super::super) fn raw_data_paths(file: &FileInner) -> (Vec<String>, Option<Unlisted>) {
+    let mut found = Vec::new();
+    let end = collect(file, ROOT, 0, &mut found);
+    (found, end.err())
+}
+
+fn collect(
+    file: &FileInner,
+    group: &str,
+    depth: usize,
+    found: &mut Vec<String>,
+) -> Result<(), Unlisted> {
+    let of_group = |error| (group.to_owned(), error);
+    let session = file.session().map_err(of_group)?;
+    let lock = session.lock();
+    let at = h5strata_ffi::h5g::open(lock, &session.file, group).map_err(of_group)?;
+    for name in h5l::names(lock, &at).map_err(of_group)? {
+        let path = format!("{group}/{name}");
+        if path == VERSIONS || found.len() >= MAX_OBJECTS {
+            continue;
+        }
+        // What leads nowhere is nobody's chunks.
+        let Ok(object) = h5o::object(lock, &session.file, &path) else { continue };
+        match object.kind {
+            ObjectKind::Dataset if name == RAW_DATA => found.push(path),
+            ObjectKind::Group if depth < MAX_DEPTH => collect(file, &path, depth + 1, found)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 impl Verifier<'_> {
     /// Finds the stored chunks of datasets that no version has.
     pub(super) fn raw_data_of_no_version(&mut self) {
-        let mut found = Vec::new();
-        if let Err((path, error)) = self.collect(ROOT, 0, &mut found) {
+        let (found, error) = raw_data_paths(&self.file);
+        if let Some((path, error)) = error {
             let fault = Box::new(DatasetFault::Library(error));
             self.found(Finding::RawData { raw_data: path, fault });
         }
         for path in found {
             self.usages.entry(path).or_default();
         }
-    }
-
-    fn collect(
-        &self,
-        group: &str,
-        depth: usize,
-        found: &mut Vec<String>,
-    ) -> Result<(), (String, h5strata_ffi::Error)> {
-        let of_group = |error| (group.to_owned(), error);
-        let session = self.file.session().map_err(of_group)?;
-        let (lock, file) = (session.lock(), &session.file);
-        let at = h5strata_ffi::h5g::open(lock, file, group).map_err(of_group)?;
-        for name in h5l::names(lock, &at).map_err(of_group)? {
-            let path = format!("{group}/{name}");
-            if path == VERSIONS || found.len() >= MAX_OBJECTS {
-                continue;
-            }
-            // What leads nowhere is nobody's chunks.
-            let Ok(object) = h5o::object(lock, file, &path) else { continue };
-            match object.kind {
-                ObjectKind::Dataset if name == RAW_DATA => found.push(path),
-                ObjectKind::Group if depth < MAX_DEPTH => self.collect(&path, depth + 1, found)?,
-                _ => {}
-            }
-        }
-        Ok(())
     }
 
     /// Looks at a `raw_data` and its hash table.
