@@ -1,6 +1,7 @@
 //! What can be written on the command line.
 
 mod comparing;
+mod counting;
 mod deleting;
 mod rewriting;
 mod verifying;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::comparing::{Blame, Diff};
+pub(crate) use self::counting::Stats;
 pub(crate) use self::deleting::{Delete, Repack};
 pub(crate) use self::rewriting::{Rewrite, Settings};
 pub(crate) use self::verifying::Verify;
@@ -83,6 +85,7 @@ pub(crate) enum Command {
     Diff(Diff),
     Blame(Blame),
     Verify(Verify),
+    Stats(Stats),
     Init(Init),
     Commit(Commit),
     SetCurrent(SetCurrent),

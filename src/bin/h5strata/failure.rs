@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// The library refused.
     #[error(transparent)]
     Store(#[from] Error),
+    /// Something could not be counted.
+    #[error(transparent)]
+    Stats(#[from] h5strata::store::StatsFault),
     /// The selection is no selection.
     #[error(transparent)]
     Selection(#[from] h5strata::selection::ParseError),

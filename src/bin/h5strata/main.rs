@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(args, &cli.global, &mut reporter),
         Command::Blame(args) => commands::blame::run(args, &cli.global, &mut reporter),
         Command::Verify(args) => commands::verify::run(args, &cli.global, &mut reporter),
+        Command::Stats(args) => commands::stats::run(args, &cli.global, &mut reporter),
         Command::Init(args) => commands::init::run(args, &cli.global, &mut reporter),
         Command::Commit(args) => commands::commit::run(args, &cli.global, &mut reporter),
         Command::Delete(args) => commands::delete::run(args, &cli.global, &mut reporter),

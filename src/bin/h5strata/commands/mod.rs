@@ -18,4 +18,5 @@ pub(crate) mod repack;
 pub(crate) mod rewrite;
 pub(crate) mod set_current;
 mod settings;
+pub(crate) mod stats;
 pub(crate) mod verify;

@@ -1,5 +1,6 @@
 //! Where results go: the terminal, a file, and how far a long read has come.
 
+mod bars;
 mod graph;
 mod json;
 mod progress;
@@ -11,9 +12,10 @@ use std::io::BufWriter;
 
 use anstyle::Style;
 
+pub(crate) use bars::add_bars;
 pub(crate) use graph::Graph;
 pub(crate) use json::JsonArray;
-pub(crate) use progress::{Progress, Steps};
+pub(crate) use progress::{Countdown, Progress, Steps};
 pub(crate) use table::{Cell, Table};
 pub(crate) use target::Target;
 

@@ -13,6 +13,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// What the bar shows.
 const TEMPLATE: &str = "{prefix} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec}, {eta} to go";
 
+/// What it shows where things are counted.
+const COUNTING: &str = "{prefix} [{bar:30}] {pos}/{len}, {eta} to go";
+
 /// How far a read has come: a bar on standard error, if that is a terminal and the read takes long.
 #[derive(Debug)]
 pub(crate) struct Progress {
@@ -23,8 +26,12 @@ pub(crate) struct Progress {
 impl Progress {
     /// A bar for `total` bytes.
     pub(crate) fn new(label: String, total: u64) -> Self {
+        Self::with_template(label, total, TEMPLATE)
+    }
+
+    fn with_template(label: String, total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template(TEMPLATE)
+        let style = ProgressStyle::with_template(template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             .progress_chars("=> ");
         bar.set_style(style);
@@ -47,6 +54,34 @@ impl Progress {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.bar.inc(bytes);
+    }
+}
+
+/// Things that are done one after the other, as a bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Countdown {
+    state: Arc<Mutex<(u64, Progress)>>,
+}
+
+impl Countdown {
+    /// A bar that tells what the things are.
+    pub(crate) fn new(things: &str) -> Self {
+        let progress = Progress::with_template(things.to_owned(), 0, COUNTING);
+        Self { state: Arc::new(Mutex::new((0, progress))) }
+    }
+
+    /// Tells how many are done, of how many.
+    pub(crate) fn reached(&self, done: u64, total: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, progress) = &mut *state;
+        progress.bar.set_length(total);
+        progress.advance(done.saturating_sub(*before));
+        *before = done;
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).1.hide();
     }
 }
 

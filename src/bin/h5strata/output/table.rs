@@ -44,8 +44,19 @@ impl Table {
         self.rows.push(row.into_iter().collect());
     }
 
-    /// Writes the rows, `indent` spaces in front of each.
-    pub(crate) fn write(&self, out: &mut impl Write, indent: usize) -> io::Result<()> {
+    /// Adds a field to each row behind the header.
+    pub(crate) fn append(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        for (row, cell) in self.rows.iter_mut().skip(1).zip(cells) {
+            row.push(cell);
+        }
+    }
+
+    /// Where a further column would begin, `indent` spaces in front of the rows.
+    pub(crate) fn width(&self, indent: usize) -> usize {
+        self.widths().iter().map(|width| width + GAP).sum::<usize>() + indent
+    }
+
+    fn widths(&self) -> Vec<usize> {
         let mut widths: Vec<usize> = Vec::new();
         for row in &self.rows {
             widths.resize(widths.len().max(row.len()), 0);
@@ -53,6 +64,12 @@ impl Table {
                 *width = (*width).max(cell.text.width());
             }
         }
+        widths
+    }
+
+    /// Writes the rows, `indent` spaces in front of each.
+    pub(crate) fn write(&self, out: &mut impl Write, indent: usize) -> io::Result<()> {
+        let widths = self.widths();
         for row in &self.rows {
             // Nothing but line ends follows the last field that holds something.
             let used = row.iter().rposition(|cell| !cell.text.is_empty()).map_or(0, |at| at + 1);
