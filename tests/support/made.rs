@@ -182,6 +182,24 @@ pub(crate) fn rewritten(arguments: &[&std::ffi::OsStr]) -> Result<(), SupportErr
     run(script("rewritten.py")?.args(arguments)).map(|_| ())
 }
 
+/// What `tests/python/storage_sizes.py` says of files, in JSON.
+///
+/// # Errors
+/// [`SupportError::NoPython`], [`SupportError::CommandFailed`].
+pub(crate) fn storage_sizes<'p>(
+    files: impl IntoIterator<Item = &'p Path>,
+) -> Result<String, SupportError> {
+    run(script("storage_sizes.py")?.args(files))
+}
+
+/// Adds datasets that are not versioned to a file, by `tests/python/storage_sizes.py`.
+///
+/// # Errors
+/// [`SupportError::NoPython`], [`SupportError::CommandFailed`].
+pub(crate) fn add_not_versioned(file: &Path) -> Result<(), SupportError> {
+    run(script("storage_sizes.py")?.arg("add").arg(file)).map(|_| ())
+}
+
 /// Runs the script on these files; without any it makes its own.
 fn run_script(files: &[PathBuf]) -> Result<String, SupportError> {
     run(script("make_files.py")?.arg(test_files()).args(files))

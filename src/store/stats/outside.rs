@@ -9,7 +9,7 @@ use h5strata_ffi::{Lock, h5d, h5g, h5l, h5o};
 use super::super::file::FileInner;
 use super::super::names::ROOT;
 use super::super::session::Session;
-use crate::ondisk::{Layout, ObjectHeader};
+use crate::ondisk::{ChunkBTree, Layout, ObjectHeader, OndiskError, ReadAt};
 
 /// How many objects are looked at: a limit against damaged files.
 const MAX_OBJECTS: usize = 1 << 20;
@@ -60,9 +60,20 @@ pub(super) fn stored_bytes(file: &FileInner, path: &str) -> u64 {
         let Ok(address) = h5o::address(lock, &session.file, path) else { return 0 };
         let header = file.read_whole(|| ObjectHeader::read(bytes, superblock, address));
         match header.and_then(|header| header.layout()) {
+            // Hash tables, as all that has one axis, need no help of libhdf5.
+            Ok(Layout::Chunked { chunk_shape, index: Some(index) }) if chunk_shape.len() == 1 => {
+                return file.read_whole(|| indexed_bytes(&index, bytes)).unwrap_or(0);
+            }
             Ok(Layout::Contiguous { address: Some(_) } | Layout::Chunked { .. }) => {}
             _ => return 0,
         }
     }
     h5d::open(lock, &session.file, path).map_or(0, |dataset| h5d::storage_size(lock, &dataset))
+}
+
+/// Bytes of the chunks of an index.
+fn indexed_bytes(index: &ChunkBTree, file: &dyn ReadAt) -> Result<u64, OndiskError> {
+    let mut bytes = 0_u64;
+    index.visit_all(file, |entry| bytes = bytes.saturating_add(entry.size.into()))?;
+    Ok(bytes)
 }

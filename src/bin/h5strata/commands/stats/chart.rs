@@ -154,8 +154,10 @@ fn share(part: u64, whole: u64) -> f64 {
     part as f64 / whole.max(1) as f64
 }
 
+/// Rounded down: what is not all of it is less than 100 %.
 fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0))
+    share
+        .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", (share * 1000.0).floor() / 10.0))
 }
 
 fn times(ratio: Option<f64>) -> String {
@@ -174,5 +176,11 @@ mod tests {
         assert_eq!((shown, left_out), (expected, 8));
         assert_eq!(largest(&rows, true, |&size| size).0.len(), 20);
         assert_eq!(largest(&rows[..12], false, |&size| size).1, 0);
+    }
+
+    #[test]
+    fn only_all_of_it_is_a_hundred_percent() {
+        let texts = [None, Some(0.9999), Some(1.0), Some(0.55)].map(percent);
+        assert_eq!(texts, ["-", "99.9 %", "100.0 %", "55.0 %"]);
     }
 }
