@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-use h5strata::{Error, OpenOptions, RawPath, VerifyOptions, VersionedFile};
+use h5strata::{Error, OpenOptions, RawPath, StatsOptions, VerifyOptions, VersionedFile};
 
 #[path = "support/crash.rs"]
 mod crash;
@@ -220,6 +220,7 @@ fn child() {
         list(&file);
         // Whatever it finds, it comes to its end.
         let _ = file.verify(&VerifyOptions::new().quick(number % 2 == 0));
+        let _ = file.stats(&StatsOptions::new());
         for (place, points) in &original.points {
             let sound = original.protects_points(place, &damage);
             // Before anything is read as a whole, and so known: mappings and chunks are looked up one by one.

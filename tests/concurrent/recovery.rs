@@ -5,7 +5,7 @@ use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
-use h5strata::VersionedFile;
+use h5strata::{StatsOptions, VersionedFile};
 use serde_json::{Value, json};
 
 use crate::process::{Process, Run, program};
@@ -75,7 +75,11 @@ fn a_commit_that_was_half_applied_is_finished() -> Outcome {
     // While another program has the file open nobody can finish it, and the new version is read all the same.
     let mut reader = Process::holding(&stopped.scratch.path, "r", LIMIT);
     assert_eq!(reader.says(), "open");
-    crate::holds(&VersionedFile::open(&stopped.scratch.path)?, 5);
+    let file = VersionedFile::open(&stopped.scratch.path)?;
+    crate::holds(&file, 5);
+    // Its bytes are those of the file as it will be.
+    let counted = file.stats(&StatsOptions::new())?;
+    drop(file);
     // So it is by who opened the file before the commit.
     for version in 0..5 {
         series::check(&stopped.reader.version(&series::name(version))?);
@@ -86,6 +90,9 @@ fn a_commit_that_was_half_applied_is_finished() -> Outcome {
     let report = recovered(&stopped.scratch.path, &[])?;
     assert_eq!(report["journal"], "applied", "{report}");
     assert!(stopped.scratch.bytes() == new);
+    let stats = VersionedFile::open(&stopped.scratch.path)?.stats(&StatsOptions::new())?;
+    assert_eq!((counted.versions, counted.datasets), (stats.versions, stats.datasets));
+    assert_eq!((counted.size, counted.outside), (stats.size, stats.outside));
     stopped.scratch.holds(5);
     crate::holds(&stopped.reader, 5);
     Ok(())
