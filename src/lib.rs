@@ -84,9 +84,9 @@ pub use selection::Selection;
 pub use snapshot::{ImportOptions, ImportReport, NotCarried, Snapshot};
 pub use store::{
     Dataset, DeleteOptions, DeleteReport, DeleteSelection, Error, OpenOptions, RebuildReport,
-    RecoverOptions, RecoveryReport, RepackOptions, RewriteOptions, RewriteReport, Stage,
-    StageOptions, StagedDataset, Stats, StatsOptions, VerifyOptions, VerifyReport, Version,
-    VersionedFile,
+    RecoverOptions, RecoveryReport, RepackOptions, RepairOptions, RepairReport, RewriteOptions,
+    RewriteReport, Stage, StageOptions, StagedDataset, Stats, StatsOptions, UpgradeOptions,
+    UpgradeReport, VerifyOptions, VerifyReport, Version, VersionedFile,
 };
 
 /// Compiles the example in README.

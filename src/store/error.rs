@@ -277,6 +277,17 @@ pub enum Error {
         #[source]
         fault: Box<RewriteFault>,
     },
+    /// The stored chunks of a dataset, or their hash table, cannot be read or written.
+    #[error("{}: {raw_data:?}: {fault}", .file.display())]
+    Storage {
+        /// The file.
+        file: PathBuf,
+        /// Path of the stored chunks.
+        raw_data: String,
+        /// What is wrong.
+        #[source]
+        fault: Box<DatasetFault>,
+    },
     /// Something cannot be carried to another file, and everything had to be.
     #[error("{}: {}", .file.display(), all(.not_carried))]
     NotCarried {
@@ -354,14 +365,10 @@ pub enum DataVersionReason {
     /// Formats 2 and 3.
     #[error(
         "its hash tables of variable-length strings are known to be wrong, so that versions made \
-         later may hold chunks of other data; it can be opened read-only if that is accepted"
+         later may hold chunks of other data; if that is accepted it can be opened read-only, or \
+         upgraded with new hash tables"
     )]
     WrongHashes,
-    /// Version 1: hashes of another recipe, which new chunks cannot be compared with.
-    #[error(
-        "its hash tables are of an older recipe and have to be rebuilt before anything is committed to it"
-    )]
-    OldHashes,
     /// A number above the newest known format.
     #[error("the file was made by a newer version of the format than {NEWEST} and cannot be read")]
     TooNew,

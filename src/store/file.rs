@@ -17,6 +17,7 @@ use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VER
 use super::open::{OpenOptions, io_error, library_error, plain_attribute_error, structure_error};
 use super::session::{Library, Session};
 use super::storage::Storage;
+use super::upgrade::UpgradeReport;
 use super::version::{Entry, Version};
 use super::writer::Writer;
 use crate::atomic::{Entered, Reader};
@@ -53,6 +54,8 @@ pub(super) struct FileInner {
     storages: Mutex<HashMap<String, (u64, Arc<Storage>)>>,
     history: OnceLock<History>,
     data_version: i64,
+    /// That it was upgraded when it was opened.
+    upgraded: Option<Arc<UpgradeReport>>,
     /// What the last commit has written.
     latest: Latest,
     /// Number of commits that it shows.
@@ -141,11 +144,18 @@ impl Direct {
 
 impl FileInner {
     /// What is found in an open file, if its format is one that is read, or written if it is open for that.
-    pub(super) fn open(handle: Handle, accept_wrong_hashes: bool) -> Result<Self, Error> {
-        let writable = handle.writer.is_some();
+    ///
+    /// `rebuild_hashes`: whether those of wrong hashes are to be upgraded, and so may be written to.
+    pub(super) fn open(
+        handle: Handle,
+        accept_wrong_hashes: bool,
+        rebuild_hashes: bool,
+    ) -> Result<Self, Error> {
+        let accepts_wrong_hashes =
+            if handle.writer.is_some() { rebuild_hashes } else { accept_wrong_hashes };
         let mut inner = Self::new(Arc::new(handle));
         inner.data_version = inner.read_data_version()?;
-        inner.check_data_version(accept_wrong_hashes, writable)?;
+        inner.check_data_version(accepts_wrong_hashes)?;
         Ok(inner)
     }
 
@@ -153,7 +163,7 @@ impl FileInner {
         let (storages, history) = (Mutex::new(HashMap::new()), OnceLock::new());
         let commits = handle.writer.as_ref().map_or(0, Writer::commits);
         let latest = Latest::default();
-        Self { handle, storages, history, data_version: 1, latest, commits }
+        Self { handle, storages, history, data_version: 1, upgraded: None, latest, commits }
     }
 
     /// The file as it is after a commit of this handle, in a state of this number. What is known of stored chunks stays
@@ -176,6 +186,7 @@ impl FileInner {
         inner.storages = Mutex::new(kept.collect());
         inner.latest = latest;
         inner.data_version = self.data_version;
+        inner.upgraded.clone_from(&self.upgraded);
         inner
     }
 
@@ -198,7 +209,14 @@ impl FileInner {
     pub(super) fn anew(&self) -> Self {
         let mut inner = Self::new(Arc::clone(&self.handle));
         inner.data_version = self.data_version;
+        inner.upgraded.clone_from(&self.upgraded);
         inner
+    }
+
+    /// The file as it is after an upgrade to the newest format.
+    pub(super) fn after_upgrade(&self, report: UpgradeReport) -> Self {
+        let (data_version, upgraded) = (NEWEST_DATA_VERSION, Some(Arc::new(report)));
+        Self { data_version, upgraded, ..self.anew() }
     }
 
     /// Tells of which object a failure of libhdf5 is.
@@ -315,12 +333,10 @@ impl FileInner {
         Ok(i64::from_le_bytes(bytes))
     }
 
-    fn check_data_version(&self, accept_wrong_hashes: bool, write: bool) -> Result<(), Error> {
+    fn check_data_version(&self, accepts_wrong_hashes: bool) -> Result<(), Error> {
         let reason = match self.data_version {
-            NEWEST_DATA_VERSION => return Ok(()),
-            1 if write => DataVersionReason::OldHashes,
-            1 => return Ok(()),
-            2 | 3 if accept_wrong_hashes && !write => return Ok(()),
+            1 | NEWEST_DATA_VERSION => return Ok(()),
+            2 | 3 if accepts_wrong_hashes => return Ok(()),
             2 | 3 => DataVersionReason::WrongHashes,
             found if found > NEWEST_DATA_VERSION => DataVersionReason::TooNew,
             _ => DataVersionReason::Unknown,
@@ -365,6 +381,11 @@ impl VersionedFile {
     /// Number of the file's format (format-v4.md, "Tree").
     pub fn data_version(&self) -> i64 {
         self.inner.data_version
+    }
+
+    /// What opening the file for writing has upgraded; `None` of one that is of the newest format, or open for reading.
+    pub fn upgraded(&self) -> Option<&UpgradeReport> {
+        self.inner.upgraded.as_deref()
     }
 
     /// Version of the libhdf5 that runs, as (major, minor, release).

@@ -118,6 +118,7 @@ fn to_library(filter: &Filter) -> h5p::Filter {
     }
 }
 
+/// Makes a hash table without a row.
 pub(super) fn create_hash_table(lock: &Lock, file: &File, dataset: &str) -> Result<(), Error> {
     let creation = dataset_creation(lock)?;
     h5p::set_chunk(lock, &creation, &[HASH_TABLE_CHUNK])?;

@@ -24,6 +24,7 @@ mod read_strings;
 mod rebuild;
 mod recovery;
 mod repack;
+mod repair;
 mod replace;
 mod rewrite;
 mod session;
@@ -31,6 +32,7 @@ mod stage;
 mod stats;
 mod storage;
 mod timestamp;
+mod upgrade;
 mod verify;
 mod version;
 mod writer;
@@ -61,6 +63,7 @@ pub(crate) use open::{open_plain, plain_attribute_error, plain_library_error};
 pub use rebuild::RebuildReport;
 pub use recovery::{RecoverOptions, RecoveryReport};
 pub use repack::RepackOptions;
+pub use repair::{Repair, RepairOptions, RepairReport};
 pub use rewrite::{DatasetSettings, RewriteFault, RewriteOptions, RewriteReport, RewrittenDataset};
 pub use stage::{
     BaseError, DatasetBuilder, Stage, StageFault, StageOptions, StagedDataset, StringSource,
@@ -70,6 +73,7 @@ pub use stats::{ChunkBytes, DatasetStats, Stats, StatsFault, StatsOptions, Versi
 pub use storage::Fill;
 pub(crate) use storage::{check_fill_strings, filter as filter_of_library};
 pub use timestamp::parse_time;
+pub use upgrade::{UpgradeOptions, UpgradeReport, UpgradedTable};
 pub use verify::{
     ChunkFault, ChunkUse, Finding, RowFault, Severity, StoredChunks, VerifyOptions, VerifyReport,
     VersionFault,

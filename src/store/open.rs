@@ -17,12 +17,14 @@ use super::library::plain_access;
 use super::names::VERSIONS;
 use super::recovery::{create_file, open_to_write, recover_if_free, recover_with};
 use super::session::Library;
+use super::upgrade::upgrade;
 use super::writer::{CommitOptions, Writer};
 use crate::atomic::{
     Durability, JournalError, JournalPath, LockError, LockPolicy, Reader, ReaderGate,
 };
 use crate::ondisk::OndiskError;
 use crate::raw::{RawPath, StringFault};
+use crate::snapshot::OnProgress;
 
 /// How a file is opened.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +32,10 @@ pub struct OpenOptions {
     threads: Option<usize>,
     path: RawPath,
     accept_wrong_hashes: bool,
+    /// Whether files of data_version 2 and 3 are upgraded when they are opened for writing.
+    pub(super) rebuild_hashes: bool,
     commits: CommitOptions,
+    on_progress: Option<OnProgress>,
 }
 
 impl OpenOptions {
@@ -90,6 +95,14 @@ impl OpenOptions {
         self
     }
 
+    /// Tells how far the upgrade of a file of data_version 1 has come that [`open_rw`](Self::open_rw) opens. It takes long
+    /// where there are many strings.
+    #[must_use]
+    pub fn on_progress(mut self, on_progress: OnProgress) -> Self {
+        self.on_progress = Some(on_progress);
+        self
+    }
+
     /// Opens a file for reading. What a stopped writer has left is put right first, which writes to the file; where that
     /// may not be, or somebody uses the file, it is read as if it were. A journal of another file is left alone.
     ///
@@ -111,8 +124,9 @@ impl OpenOptions {
     /// # Errors
     /// As [`open`](Self::open); [`Error::Lock`] at once when somebody else has the file open for writing, and when
     /// the file system has no locks; [`Error::OtherJournal`] when the journal beside the file was written for another.
-    /// Files of data_version 1, 2 and 3 are refused, as their hash tables are of other recipes:
-    /// [`Error::DataVersion`].
+    /// [`Error::DataVersion`] for files of data_version 2 and 3, whose hash tables are wrong: see
+    /// [`UpgradeOptions`](super::UpgradeOptions). One of data_version 1 is upgraded first, which fails as a commit does:
+    /// [`VersionedFile::upgraded`] tells.
     pub fn open_rw(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref();
         let (file, mut lock) = open_to_write(path)?;
@@ -120,7 +134,10 @@ impl OpenOptions {
         recover_with(path, &journal, &file, &mut lock, self.commits.patience, false)?;
         // The locks of the writer's are its own: what is read through is opened anew.
         let reading = OsFile::open(path).map_err(|source| io_error(path, source))?;
-        self.opened(path, journal, reading, Some(Writer::new(file, lock, self.commits)))
+        let writer = Writer::new(file, lock, self.commits);
+        let mut file = self.opened(path, journal, reading, Some(writer))?;
+        upgrade(&mut file, self.on_progress.as_ref())?;
+        Ok(file)
     }
 
     /// Creates a versioned file without versions and opens it for committing some. The file appears under its name
@@ -178,7 +195,7 @@ impl OpenOptions {
             pool,
             one_thread: self.threads == Some(1),
         };
-        let inner = FileInner::open(handle, self.accept_wrong_hashes)?;
+        let inner = FileInner::open(handle, self.accept_wrong_hashes, self.rebuild_hashes)?;
         Ok(VersionedFile { inner: Arc::new(inner) })
     }
 }

@@ -107,12 +107,22 @@ impl Writer {
 impl Held {
     /// The file at `path`, to be changed.
     pub(super) fn overlay(&self, path: &Path, durability: Durability) -> Result<Overlay, Error> {
-        let structure = |source| structure_error(path, "/")(source);
-        let end = committed_end(&self.file).map_err(structure)?;
+        let end = self.end(path)?;
         // What a stopped writer has left behind the end.
         cut_tail(&self.file, end).map_err(|source| io_error(path, source))?;
         let file = self.file.try_clone().map_err(|source| io_error(path, source))?;
         Ok(Overlay::new(file, path, end, durability)?)
+    }
+
+    /// Cuts off what a stopped writer has left behind the end of the file at `path`; gives how many bytes.
+    pub(super) fn cut_tail(&mut self, path: &Path) -> Result<u64, Error> {
+        self.lock.ensure_held()?;
+        let end = self.end(path)?;
+        cut_tail(&self.file, end).map_err(|source| io_error(path, source))
+    }
+
+    fn end(&self, path: &Path) -> Result<u64, Error> {
+        committed_end(&self.file).map_err(|source| structure_error(path, "/")(source))
     }
 }
 

@@ -29,7 +29,9 @@ use rayon::prelude::*;
 pub(super) use self::attributes::check_attribute;
 use self::chunks::{ChunkStore, StoredChunks};
 use self::early::ChunkDigests;
-pub(super) use self::hash_table::{Digests, Row, StoredRows, write_rows};
+pub(super) use self::hash_table::{
+    Digests, MOST_MISSING, Row, StoredRows, replace_table, write_rows,
+};
 use self::hash_table::{HashTable, TableUpdate};
 pub(super) use self::mappings::Mappings;
 pub(super) use self::meter::Meter;

@@ -17,6 +17,14 @@ use super::hash_table::{Digests, EncodedUpdate, TableUpdate};
 use super::mappings::Mappings;
 use crate::atomic::{LockError, Overlay};
 
+/// What heap libhdf5 sees first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Heap {
+    /// That of the youngest string, the name of the current version, which was read before.
+    Youngest,
+    Unseen,
+}
+
 /// A file that is being changed: all that libhdf5 writes goes to an overlay.
 pub(in crate::store) struct Transaction<'w> {
     file: File,
@@ -39,12 +47,31 @@ impl Transaction<'_> {
         mappings: Mappings,
         change: impl FnOnce(&mut Transaction<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        Self::run_on(inner, mappings, Heap::Youngest, change)
+    }
+
+    /// The same of a file whose current version is perhaps not one that can be read.
+    pub(in crate::store) fn mend<T>(
+        inner: &FileInner,
+        change: impl FnOnce(&mut Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let is_readable = inner.text_attribute(".", CURRENT_VERSION).is_ok();
+        let heap = if is_readable { Heap::Youngest } else { Heap::Unseen };
+        Self::run_on(inner, Mappings::new(inner)?, heap, change)
+    }
+
+    fn run_on<T>(
+        inner: &FileInner,
+        mappings: Mappings,
+        heap: Heap,
+        change: impl FnOnce(&mut Transaction<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let writer = inner.writer()?;
         let mut held = writer.held();
         held.lock.ensure_held()?;
         let overlay = held.overlay(&inner.path, writer.options.durability)?;
         let overlay = Arc::new(Mutex::new(overlay));
-        let outcome = attempt(inner, writer, &mut held, &overlay, mappings, change);
+        let outcome = attempt(inner, writer, &mut held, &overlay, (mappings, heap), change);
         outcome.map_err(|error| {
             // Half of what was known of the stored chunks may be of this commit.
             held.tables.clear();
@@ -90,12 +117,14 @@ fn attempt<T>(
     writer: &Writer,
     held: &mut Held,
     overlay: &Arc<Mutex<Overlay>>,
-    mut mappings: Mappings,
+    (mut mappings, heap): (Mappings, Heap),
     change: impl FnOnce(&mut Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    inner.text_attribute(".", CURRENT_VERSION)?;
+    if heap == Heap::Youngest {
+        inner.text_attribute(".", CURRENT_VERSION)?;
+    }
     mappings.hide(&mut *locked(overlay)).map_err(inner.structure("/"))?;
-    let (file, versions, failure) = open(inner, overlay).map_err(inner.library("/"))?;
+    let (file, versions, failure) = open(inner, overlay, heap).map_err(inner.library("/"))?;
     let (known, digests) = (&mut held.tables, HashMap::new());
     let (tables, encoded_tables) = (Vec::new(), Vec::new());
     let mut transaction =
@@ -128,13 +157,14 @@ fn attempt<T>(
 fn open(
     inner: &FileInner,
     overlay: &Arc<Mutex<Overlay>>,
+    heap: Heap,
 ) -> Result<(File, Group, Failure), h5strata_ffi::Error> {
     let lock = h5strata_ffi::lock();
     let storage = Arc::clone(overlay);
     let (file, failure) = h5fd::open(&lock, &inner.path, write_access(&lock)?, storage, true)?;
     let versions = h5g::open(&lock, &file, VERSIONS)?;
     // libhdf5 fills up the heaps that it has seen: that of the youngest string, which was checked before.
-    if h5a::exists(&lock, &versions, ".", CURRENT_VERSION)? {
+    if heap == Heap::Youngest && h5a::exists(&lock, &versions, ".", CURRENT_VERSION)? {
         let current = h5a::open(&lock, &versions, ".", CURRENT_VERSION)?;
         h5a::read_variable_strings(&lock, &current)?;
     }

@@ -90,9 +90,7 @@ impl Verifier<'_> {
         let chunks: Vec<StoredChunk> = stored.iter().filter(is_wanted).copied().collect();
         let file = Arc::clone(&self.file);
         let work = Work::new(&file, path, check, &chunks, self);
-        let batches = chunks.len().div_ceil(work.group);
-        let threads = file.threads();
-        threads.spread(threads.count().min(batches) as u64, || work.run());
+        work.spread(&|batch, read, window| work.compare(batch, read, window));
         let missing = work.missing(stored);
         let Outcome { damaged: found, padding, unproven, inexact, no_filter, bytes } =
             work.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +116,7 @@ impl Verifier<'_> {
 }
 
 impl<'w> Work<'w> {
-    fn new(
+    pub(super) fn new(
         file: &'w FileInner,
         path: &'w str,
         check: ChunkCheck<'w>,
@@ -150,8 +148,16 @@ impl<'w> Work<'w> {
         Self { file, check, elements, compares, chunks, parts, fill, group, next, meter, outcome }
     }
 
+    /// Has `look` look at all chunks on all threads, some at a time: which of them could be read, and their elements one
+    /// after the other.
+    pub(super) fn spread(&self, look: &(impl Fn(&[StoredChunk], &[bool], &[u8]) + Sync)) {
+        let threads = self.file.threads();
+        let batches = self.chunks.len().div_ceil(self.group);
+        threads.spread(threads.count().min(batches) as u64, || self.run(look));
+    }
+
     /// Takes chunks until none is left.
-    fn run(&self) {
+    fn run(&self, look: &impl Fn(&[StoredChunk], &[bool], &[u8])) {
         let mut window = Vec::new();
         loop {
             let start = self.next.fetch_add(self.group, Ordering::Relaxed);
@@ -160,7 +166,7 @@ impl<'w> Work<'w> {
                 return;
             };
             let read = self.read(batch, &mut window);
-            self.compare(batch, &read, &window);
+            look(batch, &read, &window);
             self.meter.count(batch.len());
         }
     }

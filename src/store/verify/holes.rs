@@ -44,7 +44,11 @@ impl Work<'_> {
     }
 
     /// The digest of a part of a chunk of fill; `chunk`: a whole one, once there is one. `None` without the memory for it.
-    fn digest_of_fill(&self, part: &Trimmed, chunk: &mut Option<Vec<u8>>) -> Option<Digest> {
+    pub(super) fn digest_of_fill(
+        &self,
+        part: &Trimmed,
+        chunk: &mut Option<Vec<u8>>,
+    ) -> Option<Digest> {
         if let (Elements::Strings, Fill::String(string)) = (self.elements, &self.check.storage.fill)
         {
             let strings = part.runs().flatten().map(|_| string.as_slice());

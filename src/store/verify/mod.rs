@@ -11,6 +11,7 @@
 //! one `raw_data` at a time the addresses of its chunks and the rows of its hash table, 32 and 48 bytes a chunk; of a
 //! version's dataset one map; and as many chunks a thread as its core hashes side by side, or 16 MiB of them.
 
+mod anew;
 mod attributes;
 mod chunks;
 mod fault;
@@ -30,6 +31,7 @@ mod versions;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+pub(super) use anew::{NewTable, Survey, Trust};
 pub use fault::{ChunkFault, RowFault, VersionFault};
 pub use finding::{ChunkUse, Finding, Severity, StoredChunks};
 pub use options::VerifyOptions;
@@ -44,7 +46,7 @@ use super::names::NEWEST_DATA_VERSION;
 use crate::atomic::committed_end;
 
 /// A walk through a file.
-struct Verifier<'o> {
+pub(super) struct Verifier<'o> {
     /// The file as it is, whatever the handle has found out of it before.
     file: Arc<FileInner>,
     options: &'o VerifyOptions,
@@ -77,40 +79,50 @@ impl VersionedFile {
     /// [`Error::Library`] where not even the names of the versions can be listed; [`Error::Lock`] and [`Error::Io`] of a
     /// file that cannot be read now. All else that is wrong is a [`Finding`].
     pub fn verify(&self, options: &VerifyOptions) -> Result<VerifyReport, Error> {
-        let mut verifier = Verifier {
-            file: Arc::new(self.inner.anew()),
+        let mut verifier = Verifier::new(Arc::new(self.inner.anew()), options);
+        verifier.walk()?;
+        Ok(verifier.report)
+    }
+}
+
+impl<'o> Verifier<'o> {
+    /// Of a file of which nothing is known yet.
+    fn new(file: Arc<FileInner>, options: &'o VerifyOptions) -> Self {
+        Self {
+            file,
             options,
             report: VerifyReport::default(),
             usages: BTreeMap::new(),
             is_partial: false,
             partial: HashSet::new(),
             last_lists: HashMap::new(),
-        };
-        verifier.walk()?;
-        Ok(verifier.report)
+        }
     }
-}
 
-impl Verifier<'_> {
     fn walk(&mut self) -> Result<(), Error> {
         if self.hashes_differ() {
             let data_version = self.file.data_version();
             self.found(Finding::OtherHashes { data_version });
         }
-        {
-            let file = Arc::clone(&self.file);
-            let _entered = file.enter()?;
-            for version in self.versions()? {
-                self.version(&version);
-            }
-            self.last_lists.clear();
-            self.raw_data_of_no_version();
-        }
+        self.survey()?;
         self.tail();
         while let Some((raw_data, usage)) = self.usages.pop_first() {
             self.raw_data(&raw_data, &usage)?;
         }
         Ok(())
+    }
+
+    /// Finds what the versions use of each `raw_data`; gives their names, the oldest first.
+    fn survey(&mut self) -> Result<Vec<Arc<str>>, Error> {
+        let file = Arc::clone(&self.file);
+        let _entered = file.enter()?;
+        let versions = self.versions()?;
+        for version in &versions {
+            self.version(version);
+        }
+        self.last_lists.clear();
+        self.raw_data_of_no_version();
+        Ok(versions)
     }
 
     fn tail(&mut self) {

@@ -28,10 +28,7 @@ impl Work<'_> {
     /// Compares chunks that were read with what is known of them.
     pub(super) fn compare(&self, batch: &[StoredChunk], read: &[bool], window: &[u8]) {
         let chunk_bytes = self.check.storage.raw.chunk_bytes();
-        let each = window.chunks_exact(chunk_bytes.max(1));
-        let there = batch.iter().zip(each).zip(read);
-        let there: Vec<(&StoredChunk, &[u8])> =
-            there.filter_map(|(chunk, &is_read)| is_read.then_some(chunk)).collect();
+        let there = self.there(batch, read, window);
         self.outcome().bytes += (chunk_bytes as u64).saturating_mul(there.len() as u64);
         let parts: Vec<Option<Cow<'_, Trimmed>>> =
             there.iter().map(|(chunk, _)| self.parts_of(chunk.raw).next()).collect();
@@ -61,11 +58,30 @@ impl Work<'_> {
             return Vec::new();
         }
         let hashed = chunks.iter().zip(parts).filter(|((chunk, _), _)| self.is_hashed(chunk.raw));
-        let hashed: Vec<Chunk<'_>> = hashed
-            .filter_map(|(&(_, elements), part)| {
-                Some(Chunk { elements, trimmed: part.as_deref()?, fill: &self.fill })
-            })
-            .collect();
+        self.digests_of(
+            hashed.filter_map(|(&(_, elements), part)| Some((elements, part.as_deref()?))),
+        )
+    }
+
+    /// The chunks of a batch that were read, and their elements in the window.
+    pub(super) fn there<'b>(
+        &self,
+        batch: &'b [StoredChunk],
+        read: &[bool],
+        window: &'b [u8],
+    ) -> Vec<(&'b StoredChunk, &'b [u8])> {
+        let each = window.chunks_exact(self.check.storage.raw.chunk_bytes().max(1));
+        let there = batch.iter().zip(each).zip(read);
+        there.filter_map(|(chunk, &is_read)| is_read.then_some(chunk)).collect()
+    }
+
+    /// The digests of parts of chunks of bytes.
+    pub(super) fn digests_of<'c>(
+        &self,
+        chunks: impl Iterator<Item = (&'c [u8], &'c Trimmed)>,
+    ) -> Vec<Digest> {
+        let chunk = |(elements, trimmed)| Chunk { elements, trimmed, fill: &self.fill };
+        let hashed: Vec<Chunk<'_>> = chunks.map(chunk).collect();
         let digests = digest::of_chunks(&hashed, Threads::One);
         let of = |(digest, chunk): (Option<Digest>, &Chunk<'_>)| {
             digest.unwrap_or_else(|| {
@@ -156,7 +172,12 @@ impl Work<'_> {
     }
 
     /// The digest of a part of a chunk. Of strings `elements` are the references.
-    fn digest(&self, raw: RawChunk, elements: &[u8], part: &Trimmed) -> Result<Digest, ChunkFault> {
+    pub(super) fn digest(
+        &self,
+        raw: RawChunk,
+        elements: &[u8],
+        part: &Trimmed,
+    ) -> Result<Digest, ChunkFault> {
         match self.elements {
             Elements::Strings => {
                 let strings = self.strings(raw, elements, part)?;

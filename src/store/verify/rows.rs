@@ -14,9 +14,6 @@ use crate::dims::RawChunk;
 /// Rows of one table that are told of: a table with more that do not fit is given up.
 const MOST_FAULTS: usize = 1000;
 
-/// The digest of nothing, in rows that only say that there is a chunk.
-const NO_DIGEST: Digest = [0; 32];
-
 /// What a row says of a raw chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ChunkRow {
@@ -35,6 +32,8 @@ pub(super) struct Rows {
     /// In rising order of raw chunks.
     rows: Vec<ChunkRow>,
     pub(super) largest_index: u64,
+    /// How many there are that fit, also several of one chunk.
+    pub(super) valid: u64,
     /// Whether nothing of the table was left out.
     pub(super) is_whole: bool,
 }
@@ -97,8 +96,12 @@ impl Verifier<'_> {
             };
             for (number, row) in (first..).zip(Row::all(&bytes)) {
                 match checked(&row, number, edge, newest) {
-                    Ok(row) if row.raw < chunks => rows.rows.push(row),
-                    Ok(_) => {}
+                    Ok(row) => {
+                        rows.valid += 1;
+                        if row.raw < chunks {
+                            rows.rows.push(row);
+                        }
+                    }
                     Err(fault) => {
                         faults += 1;
                         if faults <= MOST_FAULTS {
@@ -147,7 +150,7 @@ impl Verifier<'_> {
 
 /// A row, if it is of one of so many chunks.
 fn checked(row: &Row, number: u64, edge: u64, chunks: u64) -> Result<ChunkRow, RowFault> {
-    let Row { digest, start, stop } = *row;
+    let Row { start, stop, .. } = *row;
     let raw = row.raw_chunk(edge).ok_or(RowFault::Start { start })?;
     if raw.0 >= chunks {
         return Err(RowFault::Range { raw, chunks });
@@ -155,8 +158,7 @@ fn checked(row: &Row, number: u64, edge: u64, chunks: u64) -> Result<ChunkRow, R
     let extent = stop.checked_sub(start).and_then(|extent| u64::try_from(extent).ok());
     match extent.map(|extent| (extent, extent.cmp(&edge))) {
         Some((extent @ 1.., Ordering::Less | Ordering::Equal)) => {
-            let digest = (digest != NO_DIGEST).then_some(digest);
-            Ok(ChunkRow { raw: raw.0, number, extent, digest })
+            Ok(ChunkRow { raw: raw.0, number, extent, digest: row.digest() })
         }
         _ => Err(RowFault::Stop { start, stop }),
     }

@@ -116,7 +116,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn look(
+    pub(super) fn look(
         &mut self,
         path: &str,
         usage: &Usage,
@@ -216,9 +216,7 @@ impl Verifier<'_> {
             let row = rows.of(chunk.raw);
             match (usage.is_used(chunk.raw), row) {
                 (true, row) => {
-                    if row.is_empty() {
-                        last = Some(chunk.raw);
-                    }
+                    last = Some(chunk.raw);
                     if row.iter().all(|row| row.digest.is_none()) {
                         without.count(chunk);
                     }

@@ -1,5 +1,6 @@
 //! The digests of a dataset's stored chunks, by which chunks are used again (format-v4.md, "hash_table").
 
+mod anew;
 mod chunk;
 mod digests;
 mod hasher;
@@ -10,6 +11,7 @@ mod whole;
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
 
+pub(in crate::store) use self::anew::replace_table;
 use self::chunk::Encoding;
 pub(in crate::store) use self::digests::Digests;
 pub(in crate::store) use self::rows::{Row, StoredRows};
@@ -28,7 +30,7 @@ const ROW: usize = 48;
 const LEFT_OUT: u32 = 1;
 
 /// Rows that may be missing: more is no table that anybody has rebuilt.
-const MOST_MISSING: u64 = 1 << 24;
+pub(in crate::store) const MOST_MISSING: u64 = 1 << 24;
 
 /// The hash table of one dataset.
 #[derive(Debug)]
@@ -89,12 +91,11 @@ impl HashTable {
     /// Adds a chunk that is about to be written, `rows` of whose elements along axis 0 are inside the bounds.
     pub(super) fn add(&mut self, digest: Digest, raw: RawChunk, rows: u64) {
         self.digests.chunks.insert(digest, raw);
-        self.push_row(&digest, raw, rows);
+        self.push(raw, &Row::new(digest, raw, self.edge, rows));
     }
 
     /// Gives every raw chunk before `end` a row. Tables that versioned-hdf5 has rebuilt lack those of chunks that
-    /// it saw twice; the next writer would take the chunks at the end for garbage. The row's digest is that of
-    /// nothing.
+    /// it saw twice; the next writer would take the chunks at the end for garbage.
     pub(super) fn complete(&mut self, end: u64) -> Result<(), DatasetFault> {
         let missing = end.saturating_sub(self.digests.rows_of_chunks());
         if missing == 0 {
@@ -106,17 +107,14 @@ impl HashTable {
         }
         for raw in (0..end).map(RawChunk) {
             if !self.digests.is_listed(raw) {
-                self.push_row(&[0; 32], raw, self.edge);
+                self.push(raw, &Row::without_digest(raw, self.edge, self.edge));
             }
         }
         Ok(())
     }
 
-    fn push_row(&mut self, digest: &Digest, raw: RawChunk, rows: u64) {
-        let start = raw.0.saturating_mul(self.edge);
-        self.added.extend_from_slice(digest);
-        self.added.extend_from_slice(&start.to_le_bytes());
-        self.added.extend_from_slice(&start.saturating_add(rows).to_le_bytes());
+    fn push(&mut self, raw: RawChunk, row: &Row) {
+        self.added.extend_from_slice(&row.to_bytes());
         self.digests.list(raw);
     }
 

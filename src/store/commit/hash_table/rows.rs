@@ -20,7 +20,43 @@ pub(in crate::store) struct Row {
     pub(in crate::store) stop: i64,
 }
 
+/// What digests that are none begin with. The rest is the number of the raw chunk and one more: versioned-hdf5's delete
+/// takes no two rows of one digest, and all zeros for no row.
+const NO_DIGEST: [u8; 24] = [0; 24];
+
 impl Row {
+    /// A row that only says that there is a chunk, of chunks of `edge` elements along axis 0; `extent` of them are inside
+    /// the bounds.
+    pub(in crate::store) fn without_digest(raw: RawChunk, edge: u64, extent: u64) -> Self {
+        let mut digest = Digest::default();
+        let (_, number) = digest.split_at_mut(NO_DIGEST.len());
+        number.copy_from_slice(&raw.0.saturating_add(1).to_le_bytes());
+        Self::new(digest, raw, edge, extent)
+    }
+
+    /// A row of a raw chunk, of chunks of `edge` elements along axis 0; `extent` of them are inside the bounds.
+    pub(in crate::store) fn new(digest: Digest, raw: RawChunk, edge: u64, extent: u64) -> Self {
+        let start = raw.0.saturating_mul(edge);
+        let number = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
+        Self { digest, start: number(start), stop: number(start.saturating_add(extent)) }
+    }
+
+    /// Its digest; `None` where it tells of none.
+    pub(in crate::store) fn digest(&self) -> Option<Digest> {
+        (!self.digest.starts_with(&NO_DIGEST)).then_some(self.digest)
+    }
+
+    /// As it is stored.
+    pub(super) fn to_bytes(self) -> [u8; ROW] {
+        let mut bytes = [0; ROW];
+        let (digest, range) = bytes.split_at_mut(self.digest.len());
+        digest.copy_from_slice(&self.digest);
+        let (start, stop) = range.split_at_mut(size_of::<i64>());
+        start.copy_from_slice(&self.start.to_le_bytes());
+        stop.copy_from_slice(&self.stop.to_le_bytes());
+        bytes
+    }
+
     /// The rows in bytes as they are stored.
     pub(in crate::store) fn all(bytes: &[u8]) -> impl Iterator<Item = Self> {
         bytes.chunks_exact(ROW).map(|bytes| {
@@ -214,4 +250,24 @@ fn largest_index(lock: &Lock, table: &h5d::Dataset, path: &str) -> Result<i64, D
         path: path.to_owned(),
         fault: HashTableFault::LargestIndexType,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_read_as_they_were_written_and_rows_without_digest_are_all_different() {
+        let rows = [
+            Row::new([7; 32], RawChunk(3), 10, 4),
+            Row::without_digest(RawChunk(0), 10, 10),
+            Row::without_digest(RawChunk(1), 10, 1),
+        ];
+        let bytes: Vec<u8> = rows.iter().flat_map(|row| row.to_bytes()).collect();
+        assert!(Row::all(&bytes).eq(rows));
+        assert_eq!((rows[0].start, rows[0].stop), (30, 34));
+        assert_eq!(rows.map(|row| row.digest()), [Some([7; 32]), None, None]);
+        assert_ne!(rows[1].digest, rows[2].digest);
+        assert_eq!(Row { digest: [0; 32], start: 0, stop: 1 }.digest(), None);
+    }
 }
