@@ -13,6 +13,11 @@ alter.py rows FILE DATASET COUNT        largest_index of its hash table
 alter.py row FILE DATASET ROW START STOP
                                         a row says that its chunk is elsewhere
 alter.py hash FILE DATASET ROW          one bit of the digest in a row is another
+alter.py swap FILE DATASET ROW ROW      two rows have each other's digests
+alter.py drop FILE DATASET              it has no hash table
+alter.py strange FILE DATASET           its hash table is one of other rows
+alter.py forget FILE                    the file says no current version
+alter.py number FILE                    and a number as the current version
 alter.py lose FILE DATASET              the last of the stored chunks is not stored any more
 alter.py pad FILE DATASET CHUNK         the last element of a stored chunk is 77
 alter.py double FILE DATASET CHUNK      a stored chunk, and its row, once more behind all others
@@ -125,6 +130,30 @@ def flip_hash(file: h5py.File, path: str, number: str) -> None:
     table[int(number)] = row
 
 
+def swap(file: h5py.File, path: str, one: str, other: str) -> None:
+    table = file[ROOT][path]["hash_table"]
+    rows = table[:]
+    rows["hash"][[int(one), int(other)]] = rows["hash"][[int(other), int(one)]]
+    table[:] = rows
+
+
+def drop(file: h5py.File, path: str) -> None:
+    del file[ROOT][path]["hash_table"]
+
+
+def strange(file: h5py.File, path: str) -> None:
+    drop(file, path)
+    file[ROOT][path]["hash_table"] = np.arange(5)
+
+
+def forget(file: h5py.File) -> None:
+    del file[ROOT]["versions"].attrs["current_version"]
+
+
+def number(file: h5py.File) -> None:
+    file[ROOT]["versions"].attrs["current_version"] = 7
+
+
 def lose(file: h5py.File, path: str) -> None:
     raw = file[ROOT][path]["raw_data"]
     rows = raw.shape[0]
@@ -234,6 +263,11 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "rows": set_rows,
     "row": set_row,
     "hash": flip_hash,
+    "swap": swap,
+    "drop": drop,
+    "strange": strange,
+    "forget": forget,
+    "number": number,
     "lose": lose,
     "pad": pad,
     "double": double,

@@ -166,6 +166,18 @@ pub(crate) fn rebuilding(
     run(script("rebuilding.py")?.arg(step).arg(file).args(arguments))
 }
 
+/// Runs a command of `tests/python/by_package.py` on a file.
+///
+/// # Errors
+/// [`SupportError::NoPython`], [`SupportError::CommandFailed`].
+pub(crate) fn by_package(
+    command: &str,
+    file: &Path,
+    arguments: &[&str],
+) -> Result<String, SupportError> {
+    run(script("by_package.py")?.arg(command).arg(file).args(arguments))
+}
+
 /// What `tests/python/diffs.py` says of a file, in JSON.
 ///
 /// # Errors

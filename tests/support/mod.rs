@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
 /// What a test comes to: any error fails it.
-pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
 /// Why test files could not be provided.
 #[derive(thiserror::Error)]

@@ -12,8 +12,10 @@ mod support;
 
 mod chunks;
 mod others;
+mod repair;
 mod sound;
 mod structure;
+mod upgrades;
 
 use std::fs::OpenOptions as OsOptions;
 use std::os::unix::fs::FileExt as _;
