@@ -346,6 +346,9 @@ impl FileInner {
 }
 
 impl VersionedFile {
+    /// Number of the newest format, which is the one that is written.
+    pub const NEWEST_DATA_VERSION: i64 = NEWEST_DATA_VERSION;
+
     /// Opens a file for reading with the default options.
     ///
     /// # Errors

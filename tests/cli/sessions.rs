@@ -1,5 +1,5 @@
-//! What commands print, compared with the committed text. Those in `changes` have a folder of their own, with a copy
-//! of one file.
+//! What commands print, compared with the committed text. Those that change files have a folder of their own, with copies
+//! of some.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,6 +7,23 @@ use std::path::{Path, PathBuf};
 use crate::Outcome;
 use crate::program::in_shell;
 use crate::support::made;
+
+/// The folders of sessions that change files, and the files.
+const CHANGED: [(&str, &[&str]); 2] = [
+    ("changes", &["prices.h5"]),
+    (
+        "repairs",
+        &[
+            "prices.h5",
+            "old-data-version.h5",
+            "report-fewer-rows-than-chunks.h5",
+            "report-junk-raw-chunks.h5",
+            "broken/data-version-3.h5",
+            "broken/fletcher32-wrong.h5",
+            "broken/cyclic-parents.h5",
+        ],
+    ),
+];
 
 /// What starts a command in a session.
 const PROMPT: &str = "$ ";
@@ -19,10 +36,15 @@ fn commands_print_what_the_sessions_show() -> Outcome {
     for path in texts(&sessions)? {
         differing.extend(differences(&path, &made)?);
     }
-    for path in texts(&sessions.join("changes"))? {
-        let own = tempfile::tempdir()?;
-        fs::copy(made::file("prices")?.path, own.path().join("prices.h5"))?;
-        differing.extend(differences(&path, own.path())?);
+    for (folder, files) in CHANGED {
+        for path in texts(&sessions.join(folder))? {
+            let own = tempfile::tempdir()?;
+            for file in files {
+                let file = made.join(file);
+                fs::copy(&file, own.path().join(file.file_name().ok_or("a name")?))?;
+            }
+            differing.extend(differences(&path, own.path())?);
+        }
     }
     assert!(differing.is_empty(), "{}", differing.join("\n"));
     Ok(())

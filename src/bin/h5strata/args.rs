@@ -15,7 +15,7 @@ pub(crate) use self::comparing::{Blame, Diff};
 pub(crate) use self::counting::Stats;
 pub(crate) use self::deleting::{Delete, Repack};
 pub(crate) use self::rewriting::{Rewrite, Settings};
-pub(crate) use self::verifying::Verify;
+pub(crate) use self::verifying::{Upgrade, Verify};
 pub(crate) use self::writing::{
     Changes, Commit, DurabilityChoice, Export, Init, Recover, SetCurrent,
 };
@@ -93,6 +93,7 @@ pub(crate) enum Command {
     Repack(Repack),
     Rewrite(Rewrite),
     Recover(Recover),
+    Upgrade(Upgrade),
     Export(Export),
 }
 

@@ -87,9 +87,10 @@ impl Failure {
     /// What else a user can do, where the command line has an option for it.
     fn advice(&self) -> Option<&'static str> {
         match self {
-            Self::Store(Error::DataVersion { reason: DataVersionReason::WrongHashes, .. }) => {
-                Some("give --accept-wrong-hashes to read it all the same")
-            }
+            Self::Store(Error::DataVersion { reason: DataVersionReason::WrongHashes, .. }) => Some(
+                "give --accept-wrong-hashes to read it all the same, or make its hash tables anew with \
+                     `h5strata upgrade FILE --rebuild-hashes`",
+            ),
             _ => None,
         }
     }
@@ -128,6 +129,11 @@ impl Reporter {
     /// Something the user must know to trust the result.
     pub(crate) fn warning(&self, warning: &dyn Display) {
         say(AnsiColor::Yellow.on_default().bold(), "warning", warning);
+    }
+
+    /// Something that was done besides what was asked for.
+    pub(crate) fn note(&self, note: &dyn Display) {
+        say(AnsiColor::Cyan.on_default().bold(), "note", note);
     }
 
     /// The exit code of a command that has ended.

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use h5strata::store::parse_time;
-use h5strata::{Durability, OpenOptions, RawPath, Version, VersionedFile};
+use h5strata::{Durability, OpenOptions, RawPath, UpgradeReport, Version, VersionedFile};
 
 use crate::args::{Changes, DurabilityChoice, Global, RawPathChoice, VersionArg};
 use crate::failure::{Failure, Reporter};
+use crate::output::Steps;
 
 /// How the command line wants files opened.
 pub(crate) fn options(global: &Global) -> OpenOptions {
@@ -33,6 +34,27 @@ pub(crate) fn durability(changes: &Changes) -> Durability {
         DurabilityChoice::Full => Durability::Full,
         DurabilityChoice::Process => Durability::Process,
     }
+/// Opens a file for changing it, and tells if that has upgraded it.
+pub(crate) fn open_rw(
+    path: &Path,
+    global: &Global,
+    changes: &Changes,
+    reporter: &Reporter,
+) -> Result<VersionedFile, Failure> {
+    let steps = Steps::default();
+    let file = writing(global, changes).on_progress(steps.listener()).open_rw(path);
+    steps.end();
+    let file = file?;
+    if let Some(UpgradeReport { from, tables, .. }) = file.upgraded() {
+        let anew = match tables.len() {
+            0 => String::new(),
+            1 => "; the hash table of a dataset of strings was made anew".to_owned(),
+            tables => format!("; the hash tables of {tables} datasets of strings were made anew"),
+        };
+        let (path, to) = (path.display(), file.data_version());
+        reporter.note(&format_args!("{path}: data_version {from} was upgraded to {to}{anew}"));
+    }
+    Ok(file)
 }
 
 /// Opens a file for reading.

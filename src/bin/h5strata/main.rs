@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args, &cli.global, &mut reporter),
         Command::Recover(args) => commands::recover::run(args, &cli.global, &mut reporter),
         Command::Rewrite(args) => commands::rewrite::run(args, &cli.global, &mut reporter),
+        Command::Upgrade(args) => commands::upgrade::run(args, &cli.global, &mut reporter),
         Command::SetCurrent(args) => commands::set_current::run(args, &cli.global, &mut reporter),
     };
     reporter.finish(outcome)

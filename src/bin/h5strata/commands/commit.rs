@@ -22,7 +22,7 @@ pub(crate) fn run(args: &Commit, global: &Global, reporter: &mut Reporter) -> Re
     {
         return Err(Failure::SnapshotIsFile { file: snapshot.clone() });
     }
-    let mut file = open(args, global)?;
+    let mut file = open(args, global, reporter)?;
     let mut options = options(args, &file)?;
     let steps = Steps::default();
     if operations.is_some() {
@@ -68,12 +68,13 @@ fn import(
 }
 
 /// Opens the file to commit to.
-fn open(args: &Commit, global: &Global) -> Result<VersionedFile, Failure> {
-    lookup::writing(global, &args.changes).open_rw(&args.file).map_err(|error| match error {
-        Error::Io { file, source } if source.kind() == ErrorKind::NotFound => {
+fn open(args: &Commit, global: &Global, reporter: &Reporter) -> Result<VersionedFile, Failure> {
+    let opened = lookup::open_rw(&args.file, global, &args.changes, reporter);
+    opened.map_err(|failure| match failure {
+        Failure::Store(Error::Io { file, source }) if source.kind() == ErrorKind::NotFound => {
             Failure::NoFile { file }
         }
-        error => error.into(),
+        failure => failure,
     })
 }
 

@@ -19,4 +19,5 @@ pub(crate) mod rewrite;
 pub(crate) mod set_current;
 mod settings;
 pub(crate) mod stats;
+pub(crate) mod upgrade;
 pub(crate) mod verify;

@@ -4,8 +4,12 @@ use crate::args::{Global, SetCurrent, VersionArg};
 use crate::failure::{Failure, Reporter};
 use crate::lookup;
 
-pub(crate) fn run(args: &SetCurrent, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
-    let mut file = lookup::writing(global, &args.changes).open_rw(&args.file)?;
+pub(crate) fn run(
+    args: &SetCurrent,
+    global: &Global,
+    reporter: &mut Reporter,
+) -> Result<(), Failure> {
+    let mut file = lookup::open_rw(&args.file, global, &args.changes, reporter)?;
     let version = lookup::version(&file, &VersionArg::named(&args.version))?;
     file.set_current(version.name())?;
     Ok(())

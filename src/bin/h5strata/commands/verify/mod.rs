@@ -1,14 +1,16 @@
 //! `h5strata verify`: whether a file is sound.
 
+mod repair;
 mod row;
 
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
-use h5strata::store::Severity;
-use h5strata::{VerifyOptions, VerifyReport};
+use h5strata::store::{Repair, Severity};
+use h5strata::{RepairOptions, RepairReport, VerifyOptions, VerifyReport};
 use serde::Serialize;
 
+use self::repair::RepairRow;
 use self::row::Row;
 use crate::args::{Global, Verify};
 use crate::failure::{Failure, Reporter};
@@ -25,38 +27,87 @@ struct Summary<'r> {
     chunks: u64,
     bytes: u64,
     findings: Vec<Row<'r>>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    done: Option<Done<'r>>,
+}
+
+/// What `--repair` adds to it.
+#[derive(Debug, Serialize)]
+struct Done<'r> {
+    upgraded_from: Option<i64>,
+    repairs: Vec<RepairRow<'r>>,
+}
+
+/// What was done, and found then.
+struct Outcome {
+    report: VerifyReport,
+    /// With `--repair`.
+    repairs: Option<Vec<Repair>>,
+    upgraded_from: Option<i64>,
 }
 
 pub(crate) fn run(args: &Verify, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
-    let file = lookup::open(&args.file, global, reporter)?;
-    let steps = Steps::default();
-    let options = VerifyOptions::new().quick(args.quick).on_progress(steps.listener());
-    let report = file.verify(&options);
-    steps.end();
-    let report = report?;
+    let outcome =
+        if args.repair { repair(args, global, reporter)? } else { verify(args, global, reporter)? };
+    let Outcome { report, repairs, upgraded_from } = &outcome;
     if !report.is_sound() {
         reporter.difference();
     }
     let mut out = output::screen();
     if args.json {
-        let VerifyReport { versions, datasets, chunks, bytes, .. } = report;
+        let VerifyReport { versions, datasets, chunks, bytes, .. } = *report;
         let findings = report.findings.iter().map(Row::of).collect();
         let (sound, quick) = (report.is_sound(), args.quick);
-        let summary = Summary { sound, quick, versions, datasets, chunks, bytes, findings };
+        let done = repairs.as_ref().map(|repairs| {
+            let repairs = repairs.iter().map(RepairRow::of).collect();
+            Done { upgraded_from: *upgraded_from, repairs }
+        });
+        let summary = Summary { sound, quick, versions, datasets, chunks, bytes, findings, done };
         serde_json::to_writer_pretty(&mut out, &summary).map_err(std::io::Error::from)?;
         writeln!(out)?;
     } else {
-        for finding in &report.findings {
-            let (name, style) = severity(finding.severity());
-            // A message of several lines is one finding all the same.
-            let text = finding.to_string();
-            let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-            writeln!(out, "{style}{name}{style:#}  {}", visible(&line))?;
+        let style = AnsiColor::Green.on_default().bold();
+        for repair in repairs.iter().flatten() {
+            write_line(&mut out, ("repaired", style), &repair.to_string())?;
         }
-        write_sum(&mut out, &report, args.quick)?;
+        for finding in &report.findings {
+            write_line(&mut out, severity(finding.severity()), &finding.to_string())?;
+        }
+        write_sum(&mut out, report, args.quick)?;
     }
     out.flush()?;
     Ok(())
+}
+
+fn verify(args: &Verify, global: &Global, reporter: &Reporter) -> Result<Outcome, Failure> {
+    let file = lookup::open(&args.file, global, reporter)?;
+    let steps = Steps::default();
+    let options = VerifyOptions::new().quick(args.quick).on_progress(steps.listener());
+    let report = file.verify(&options);
+    steps.end();
+    Ok(Outcome { report: report?, repairs: None, upgraded_from: None })
+}
+
+fn repair(args: &Verify, global: &Global, reporter: &Reporter) -> Result<Outcome, Failure> {
+    let mut file = lookup::open_rw(&args.file, global, &args.changes, reporter)?;
+    let steps = Steps::default();
+    let options =
+        RepairOptions::new().accept_chunks(args.accept_chunks).on_progress(steps.listener());
+    let report = file.repair(&options);
+    steps.end();
+    let RepairReport { repairs, remaining: report, .. } = report?;
+    let upgraded_from = file.upgraded().map(|upgraded| upgraded.from);
+    Ok(Outcome { report, repairs: Some(repairs), upgraded_from })
+}
+
+/// One line, also of a message of several.
+fn write_line(
+    out: &mut impl Write,
+    (name, style): (&str, Style),
+    text: &str,
+) -> std::io::Result<()> {
+    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    writeln!(out, "{style}{name}{style:#}  {}", visible(&line))
 }
 
 fn severity(severity: Severity) -> (&'static str, Style) {
