@@ -34,6 +34,8 @@ pub(crate) fn durability(changes: &Changes) -> Durability {
         DurabilityChoice::Full => Durability::Full,
         DurabilityChoice::Process => Durability::Process,
     }
+}
+
 /// Opens a file for changing it, and tells if that has upgraded it.
 pub(crate) fn open_rw(
     path: &Path,

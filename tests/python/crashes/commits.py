@@ -27,6 +27,8 @@ class Commit:
     snapshot: bool = False
     #: Whether versioned-hdf5 can do it, too.
     package: bool = True
+    #: Whether the file is of data_version 1, which is upgraded before.
+    old_format: bool = False
 
     def model(self, state: str) -> Model:
         """What the file holds in a state, for the caller to change."""
@@ -169,8 +171,21 @@ COMMITS = {
             snapshot=True,
             package=False,
         ),
+        _on_base(
+            "upgrade", _write("names", "4:12", _words(200, 8)), _write("values", "7", 5), package=False, old_format=True
+        ),
     )
 }
+
+
+def make_old(path: Path) -> None:
+    """Makes a file one of data_version 1, in which strings have digests that no later format gives them."""
+    with h5py.File(path, "r+") as file:
+        del file["_version_data/versions"].attrs["data_version"]
+        table = file["_version_data/names/hash_table"]
+        rows = table[:]
+        rows["hash"] ^= 0x5A
+        table[:] = rows
 
 
 def write_plain(content: Version, path: Path) -> None:

@@ -10,7 +10,7 @@ from histories.model import Step
 from histories.program import write_ops
 
 from . import intercept, power
-from .commits import COMMITS, NEW, OLD, Commit, following, write_plain
+from .commits import COMMITS, NEW, OLD, Commit, following, make_old, write_plain
 from .program import Listing, Program, run
 from .reader import Reader
 
@@ -96,6 +96,8 @@ def prepare(
         program.do(program.init(start / FILE))
     for number, step in enumerate(commit.before or []):
         program.do(program.commit(start / FILE, step["name"], *_operations(step, home / f"before-{number}")))
+    if commit.old_format:
+        make_old(start / FILE)
     arguments = _arguments(commit, home)
     next_arguments = {
         state: _operations(following(commit.model(state), NEXT), home / f"{NEXT}-{state}") for state in (OLD, NEW)
@@ -115,7 +117,7 @@ def prepare(
     for state, folder in ((OLD, start), (NEW, after)):
         file = folder / FILE
         contents[state] = read(program, file, home / "exports", reader) if file.exists() else None
-        if contents[state] is not None:
+        if contents[state] is not None and not (commit.old_format and state == OLD):
             reader("hold_to_model", _copy(file, home), commit.name, state, [])
         copy = _copy(file, home)
         if not copy.exists():
