@@ -129,15 +129,27 @@ impl OpenOptions {
     /// [`VersionedFile::upgraded`] tells.
     pub fn open_rw(&self, path: impl AsRef<Path>) -> Result<VersionedFile, Error> {
         let path = path.as_ref();
+        let mut file = self.open_once(path)?;
+        upgrade(&mut file, self.on_progress.as_ref())?;
+        let Some(report) = file.upgraded().filter(|_| file.inner.writer().is_err()).cloned() else {
+            return Ok(file);
+        };
+        // The upgrade is in the file, and its journal could not be removed: opening the file anew does that.
+        drop(file);
+        let mut file = self.open_once(path)?;
+        file.inner = Arc::new(file.inner.after_upgrade(report));
+        Ok(file)
+    }
+
+    /// Opens a file for writing as it is.
+    fn open_once(&self, path: &Path) -> Result<VersionedFile, Error> {
         let (file, mut lock) = open_to_write(path)?;
         let journal = JournalPath::of(path)?;
         recover_with(path, &journal, &file, &mut lock, self.commits.patience, false)?;
         // The locks of the writer's are its own: what is read through is opened anew.
         let reading = OsFile::open(path).map_err(|source| io_error(path, source))?;
         let writer = Writer::new(file, lock, self.commits);
-        let mut file = self.opened(path, journal, reading, Some(writer))?;
-        upgrade(&mut file, self.on_progress.as_ref())?;
-        Ok(file)
+        self.opened(path, journal, reading, Some(writer))
     }
 
     /// Creates a versioned file without versions and opens it for committing some. The file appears under its name
