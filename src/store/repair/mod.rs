@@ -4,16 +4,17 @@
 //! verify ──► findings ──► plan ──► one transaction ──► verify
 //! ```
 //!
-//! A chunk that does not fit its row is damage, of the one or of the other. The row gives way only where the chunk is
-//! proven to be right: a filter has checked it (fletcher32, deflate), or its digest is in the row of another chunk that
-//! holds something else, so that the table is in disorder; or where that is asked for. Else a new row would make the
-//! damage look like what was committed.
+//! A chunk that does not fit its row is damage, of the one or of the other. The row gives way only where a filter has
+//! checked the chunk (fletcher32, deflate), or where that is asked for. Else a new row would make the damage look like
+//! what was committed.
 
 mod options;
 mod plan;
 mod report;
 
 use std::sync::Arc;
+
+use h5strata_ffi::h5l;
 
 pub use options::RepairOptions;
 pub use report::{Repair, RepairReport};
@@ -62,36 +63,50 @@ impl VersionedFile {
 }
 
 impl Plan {
-    fn carry_out(&self, file: &mut VersionedFile) -> Result<Vec<Repair>, Error> {
+    fn carry_out(mut self, file: &mut VersionedFile) -> Result<Vec<Repair>, Error> {
         let mut repairs = Vec::new();
         if self.has_tail {
             let bytes = file.inner.writer()?.held().cut_tail(&file.inner.path)?;
             repairs.push(Repair::Tail { bytes });
         }
+        let inner = Arc::clone(&file.inner);
+        let mut changed = self.change(&inner);
+        if matches!(changed, Err(Error::Library { .. })) && !self.not_committed.is_empty() {
+            // What is half-written may be such that libhdf5 cannot remove it. It is in nobody's way.
+            self.not_committed.clear();
+            changed = self.change(&inner);
+        }
+        changed?;
         if self.is_empty() {
             return Ok(repairs);
         }
-        let inner = Arc::clone(&file.inner);
-        Transaction::mend(&inner, |transaction| {
-            replace_tables(transaction, &inner, &self.tables)?;
-            let lock = h5strata_ffi::lock();
-            for version in &self.not_committed {
-                h5strata_ffi::h5l::delete(&lock, transaction.versions(), version)
-                    .map_err(inner.library(&format!("{VERSIONS}/{version}")))?;
-            }
-            if let Some(version) = &self.current {
-                let name = version.as_deref().unwrap_or(FIRST_VERSION);
-                layout::set_current(&lock, transaction.versions(), name)
-                    .map_err(inner.library(VERSIONS))?;
-            }
-            Ok(())
-        })?;
         for (raw_data, _) in &self.tables {
             inner.forget_storage(raw_data);
         }
         file.renew(|_| None, Latest::default());
         repairs.extend(self.repairs());
         Ok(repairs)
+    }
+
+    /// Does what is to be done inside the file, if anything is.
+    fn change(&self, inner: &FileInner) -> Result<(), Error> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        Transaction::mend(inner, |transaction| {
+            replace_tables(transaction, inner, &self.tables)?;
+            let lock = h5strata_ffi::lock();
+            let versions = transaction.versions();
+            for version in &self.not_committed {
+                h5l::delete(&lock, versions, version)
+                    .map_err(inner.library(&format!("{VERSIONS}/{version}")))?;
+            }
+            if let Some(version) = &self.current {
+                let name = version.as_deref().unwrap_or(FIRST_VERSION);
+                layout::set_current(&lock, versions, name).map_err(inner.library(VERSIONS))?;
+            }
+            Ok(())
+        })
     }
 }
 

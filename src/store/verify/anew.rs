@@ -101,7 +101,9 @@ impl Verifier<'_> {
             stored.iter().filter(|chunk| usage.is_used(chunk.raw)).copied().collect();
         let check = ChunkCheck { storage: &storage, usage, rows: &rows };
         let file = Arc::clone(&self.file);
-        let fresh = Work::new(&file, path, check, &used, self).fresh(&stored);
+        let work = Work::new(&file, path, check, &used, self);
+        let is_exact = !work.is_inexact();
+        let fresh = work.fresh(&stored);
 
         let chunks = storage.raw.chunks();
         let mapped = usage.used().last();
@@ -109,11 +111,24 @@ impl Verifier<'_> {
         let told = told.last();
         let end = mapped.max(told).map_or(0, |last| last.0.saturating_add(1)).min(chunks);
         let is_known = !self.is_partial && !self.partial.contains(path);
-        // A version that cannot be looked at may use any of them.
-        let end = if is_known { end } else { chunks };
+        let nothing = BTreeSet::new();
+        let (end, trust) = match trust {
+            trust if is_known => (end, trust),
+            // A version that cannot be looked at may use any of them.
+            Trust::Rows { chunks_first, .. } => {
+                (chunks, Trust::Rows { damaged: &nothing, chunks_first })
+            }
+            Trust::Chunks => (chunks, trust),
+        };
         let filters = storage.raw.pipeline().filters();
-        let proven = used.iter().filter(|chunk| is_checked(filters, chunk)).map(|chunk| chunk.raw);
-        let judge = Judge { usage, rows: &rows, fresh: &fresh, proven: proven.collect(), trust };
+        let checked = used.iter().filter(|chunk| is_exact && is_checked(filters, chunk));
+        let judge = Judge {
+            usage,
+            rows: &rows,
+            fresh: &fresh,
+            proven: checked.map(|chunk| chunk.raw).collect(),
+            trust,
+        };
         let chunk_shape = Dims::from_slice(storage.raw.chunk_shape());
         let rows = judge.rows(end, chunk_shape.first().copied().unwrap_or(1));
         let rows = rows.ok_or_else(|| {
@@ -197,10 +212,9 @@ impl Judge<'_> {
         let count =
             usize::try_from(end).ok().filter(|_| end <= known.saturating_add(MOST_MISSING))?;
         drop(room(count.checked_mul(size_of::<Row>())?)?);
-        let misplaced = self.misplaced();
         let mut seen = HashSet::new();
         let row = |raw: RawChunk| {
-            let (extent, digest) = self.judge(raw, edge, &misplaced);
+            let (extent, digest) = self.judge(raw, edge);
             match digest.filter(|digest| seen.insert(*digest)) {
                 Some(digest) => Row::new(digest, raw, edge, extent),
                 None => Row::without_digest(raw, edge, extent),
@@ -210,12 +224,7 @@ impl Judge<'_> {
     }
 
     /// How much of a chunk is inside the bounds along axis 0, and its digest if it gets one.
-    fn judge(
-        &self,
-        raw: RawChunk,
-        edge: u64,
-        misplaced: &HashSet<Digest>,
-    ) -> (u64, Option<Digest>) {
+    fn judge(&self, raw: RawChunk, edge: u64) -> (u64, Option<Digest>) {
         let told = self.rows.of(raw);
         let Some(number) = self.usage.extents_of(raw).next() else {
             // Of what nobody uses there is nothing but the row.
@@ -226,37 +235,35 @@ impl Judge<'_> {
                 _ => (edge, None),
             };
         };
-        let shape = usize::try_from(number).ok().and_then(|at| self.usage.extents.shapes().get(at));
-        let extent = shape.and_then(|shape| shape.first()).copied().unwrap_or(edge);
+        let extent = self.extent(number).unwrap_or(edge);
         let fresh = self.fresh_of(raw);
         let Trust::Rows { chunks_first, .. } = self.trust else { return (extent, fresh) };
-        let mut told_digests = told.iter().filter_map(|row| row.digest);
-        let digest = match (fresh, told_digests.clone().next()) {
-            (Some(fresh), Some(told)) => {
-                let is_believed = chunks_first
-                    || told_digests.any(|told| told == fresh)
-                    || self.proven.contains(&raw)
-                    || misplaced.contains(&fresh);
-                Some(if is_believed { fresh } else { told })
+        let is_fresh = |row: &ChunkRow| row.digest == fresh;
+        match told.iter().find(|row| row.digest.is_some()) {
+            Some(row)
+                if fresh.is_none()
+                    || !(chunks_first
+                        || told.iter().any(is_fresh)
+                        || self.proven.contains(&raw)) =>
+            {
+                // Of the extents that versions have of it, it may be another one's.
+                let mut extents = self.usage.extents_of(raw);
+                let is_theirs = extents.any(|number| self.extent(number) == Some(row.extent));
+                (if is_theirs { row.extent } else { extent }, row.digest)
             }
-            (fresh, told) => fresh.or(told),
-        };
-        (extent, digest)
+            _ => (extent, fresh),
+        }
+    }
+
+    /// Elements along axis 0 of a part of chunks.
+    fn extent(&self, number: u32) -> Option<u64> {
+        let shape = self.usage.extents.shapes().get(usize::try_from(number).ok()?)?;
+        shape.first().copied()
     }
 
     fn fresh_of(&self, raw: RawChunk) -> Option<Digest> {
         let at = self.fresh.binary_search_by_key(&raw, |(raw, _)| *raw).ok()?;
         self.fresh.get(at).map(|(_, digest)| *digest)
-    }
-
-    /// Digests in rows of chunks that hold something else. A chunk with one of them is what was once stored, and rows were
-    /// given to chunks that are not theirs.
-    fn misplaced(&self) -> HashSet<Digest> {
-        let is_other = |row: &&ChunkRow| {
-            let fresh = self.fresh_of(RawChunk(row.raw));
-            row.digest.is_some() && fresh.is_some() && row.digest != fresh
-        };
-        self.rows.iter().filter(is_other).filter_map(|row| row.digest).collect()
     }
 
     /// How many chunks have other rows than these.

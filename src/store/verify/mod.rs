@@ -7,6 +7,9 @@
 //!                  raw_data ──► stored chunks ┴──► read, decoded, hashed, on all threads
 //! ```
 //!
+//! The rows that a hash table should have are made in the same way (`anew`), for [`repair`](VersionedFile::repair) and
+//! [`UpgradeOptions`](super::UpgradeOptions).
+//!
 //! A bad piece is a [`Finding`] and never ends the walk. In memory there are, for each raw chunk that is used, 5 bytes; of
 //! one `raw_data` at a time the addresses of its chunks and the rows of its hash table, 32 and 48 bytes a chunk; of a
 //! version's dataset one map; and as many chunks a thread as its core hashes side by side, or 16 MiB of them.

@@ -159,7 +159,7 @@ impl Work<'_> {
     }
 
     /// Whether digests are of bytes that do not all come to the file.
-    fn is_inexact(&self) -> bool {
+    pub(super) fn is_inexact(&self) -> bool {
         let filters = self.check.storage.raw.pipeline().filters();
         self.check.storage.dtype.has_gaps()
             || filters.iter().any(|filter| filter.id == id::SCALE_OFFSET)
