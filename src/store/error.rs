@@ -362,6 +362,9 @@ pub enum PlainFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataVersionReason {
+    /// Format 1, of which no new file is made.
+    #[error("its hash tables are of an older recipe, and it has to be upgraded first")]
+    OldHashes,
     /// Formats 2 and 3.
     #[error(
         "its hash tables of variable-length strings are known to be wrong, so that versions made \

@@ -35,7 +35,7 @@ pub fn copy<F: Container, T: Container>(
     to_at: &Id<T>,
     to_path: &str,
 ) -> Result<(), Error> {
-    h5f::check_writable(lock, "H5Lcopy", to_at)?;
+    let what = "H5Lcopy";
     let (from_path, to_path) = (c_string(from_path)?, c_string(to_path)?);
     // SAFETY: the lock is held; the ids are live, both paths end in a zero byte.
     let status = unsafe {
@@ -48,5 +48,5 @@ pub fn copy<F: Container, T: Container>(
             H5P_DEFAULT,
         )
     };
-    check(lock, "H5Lcopy", status).map(|_| ())
+    h5f::written(lock, what, to_at, check(lock, what, status).map(|_| ()))
 }

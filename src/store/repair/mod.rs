@@ -118,7 +118,7 @@ pub(super) fn replace_tables(
 ) -> Result<(), Error> {
     for (raw_data, table) in tables {
         let Some(path) = dataset_of(raw_data) else { continue };
-        let replaced = replace_table(transaction, inner, path, &table.chunk_shape, &table.rows);
+        let replaced = replace_table(transaction, path, &table.chunk_shape, &table.rows);
         replaced.map_err(|fault: DatasetFault| {
             let (file, raw_data) = (inner.path.clone(), raw_data.clone());
             Error::Storage { file, raw_data, fault: Box::new(fault) }

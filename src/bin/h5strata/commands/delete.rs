@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Delete, global: &Global, reporter: &mut Reporter) -> Re
     let options = DeleteOptions::new().dry_run(args.dry_run).on_progress(steps.listener());
     let mut file = match args.dry_run {
         true => lookup::open(&args.file, global, reporter)?,
-        false => lookup::writing(global, &args.changes).open_rw(&args.file)?,
+        false => lookup::open_rw(&args.file, global, &args.changes, reporter)?,
     };
     let selection = selection(args, &file)?;
     let report = file.delete_versions(&selection, &options);

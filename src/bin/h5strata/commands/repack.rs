@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Repack, global: &Global, reporter: &mut Reporter) -> Re
         }
         Some(out) => lookup::open(&args.file, global, reporter)?.repack(out, &options),
         None => {
-            lookup::writing(global, &args.changes).open_rw(&args.file)?.repack_in_place(&options)
+            lookup::open_rw(&args.file, global, &args.changes, reporter)?.repack_in_place(&options)
         }
     };
     steps.end();

@@ -46,7 +46,7 @@ struct Settings {
 }
 
 pub(crate) fn run(args: &Rewrite, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
-    let mut file = lookup::writing(global, &args.changes).open_rw(&args.file)?;
+    let mut file = lookup::open_rw(&args.file, global, &args.changes, reporter)?;
     let steps = Steps::default();
     let options = settings::options(&args.settings).unwrap_or_default();
     let options = options.dry_run(args.dry_run).on_progress(steps.listener());

@@ -1,6 +1,5 @@
 //! The digests of a dataset's stored chunks, by which chunks are used again (format-v4.md, "hash_table").
 
-mod anew;
 mod chunk;
 mod digests;
 mod hasher;
@@ -11,12 +10,11 @@ mod whole;
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
 
-pub(in crate::store) use self::anew::replace_table;
 use self::chunk::Encoding;
 pub(in crate::store) use self::digests::Digests;
 pub(in crate::store) use self::rows::{Row, StoredRows};
 pub(super) use self::update::{EncodedUpdate, TableUpdate};
-pub(in crate::store) use self::whole::write_rows;
+pub(in crate::store) use self::whole::{replace_table, write_rows};
 use super::super::digest::Digest;
 use super::super::error::{DatasetFault, HashTableFault};
 use super::super::file::FileInner;

@@ -1,19 +1,14 @@
 //! Tables that are written at once.
 
 use h5strata_ffi::id::File;
-use h5strata_ffi::{Lock, h5a, h5d};
+use h5strata_ffi::{Lock, h5a, h5d, h5l};
 
-use super::{Digests, HashTable, ROW, Row};
+use super::super::transaction::Transaction;
+use super::{Digests, HashTable, Row};
+use crate::raw::RawWriter;
 use crate::store::error::DatasetFault;
-use crate::store::names::{LARGEST_INDEX, hash_table_path};
-
-impl Row {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.digest);
-        out.extend_from_slice(&self.start.to_le_bytes());
-        out.extend_from_slice(&self.stop.to_le_bytes());
-    }
-}
+use crate::store::layout;
+use crate::store::names::{LARGEST_INDEX, hash_table_path, raw_data_path};
 
 /// Writes all rows of the table of the dataset at `path`, which was just made and has none.
 pub(in crate::store) fn write_rows(
@@ -25,8 +20,7 @@ pub(in crate::store) fn write_rows(
     if rows.is_empty() {
         return Ok(());
     }
-    let mut added = Vec::with_capacity(rows.len() * ROW);
-    rows.iter().for_each(|row| row.put(&mut added));
+    let added = rows.iter().flat_map(|row| row.to_bytes()).collect();
     let (path, count) = (hash_table_path(path), rows.len() as u64);
     let dataset = h5d::open(lock, file, &path)?;
     h5d::set_extent(lock, &dataset, &[count])?;
@@ -34,4 +28,26 @@ pub(in crate::store) fn write_rows(
     table.write_chunks(lock, &dataset, Vec::new())?;
     let attribute = h5a::open(lock, dataset.id(), ".", LARGEST_INDEX)?;
     Ok(h5a::rewrite(lock, &attribute, &count.to_le_bytes())?)
+}
+
+/// Puts a table with these rows, one for each stored chunk, in the place of that of the dataset at `path`, if it has any;
+/// what is stored of chunks of `chunk_shape` behind them is dropped.
+pub(in crate::store) fn replace_table(
+    transaction: &mut Transaction<'_>,
+    path: &str,
+    chunk_shape: &[u64],
+    rows: &[Row],
+) -> Result<(), DatasetFault> {
+    // The next commit reads it, as the first to a file does.
+    drop(transaction.take_digests(path));
+    let lock = h5strata_ffi::lock();
+    let file = transaction.file();
+    let table_path = hash_table_path(path);
+    if h5l::exists(&lock, file, &table_path)? {
+        h5l::delete(&lock, file, &table_path)?;
+    }
+    layout::create_hash_table(&lock, file, path)?;
+    write_rows(&lock, file, path, rows)?;
+    let raw_data = RawWriter::new(h5d::open(&lock, file, &raw_data_path(path))?, chunk_shape);
+    Ok(raw_data.set_chunks(&lock, rows.len() as u64)?)
 }

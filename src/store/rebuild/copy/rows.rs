@@ -1,5 +1,7 @@
 //! The rows of a hash table that are kept.
 
+use std::collections::HashSet;
+
 use super::super::super::commit::{Row, StoredRows};
 use super::super::super::digest::{self, Digest, Trimmed};
 use super::super::super::error::DatasetFault;
@@ -11,10 +13,8 @@ use super::survey::Survey;
 use crate::dims::RawChunk;
 use crate::memory::zeroed;
 
-/// The digest of a row without one: as of chunks that a rebuilt table lacked.
-const NOTHING: Digest = [0; 32];
-
-/// The rows of all raw chunks that are kept, in the order of their new numbers.
+/// The rows of all raw chunks that are kept, in the order of their new numbers. No digest is in two of them: versioned-hdf5
+/// deletes no versions from a file whose tables have one twice.
 pub(super) fn of(
     file: &VersionedFile,
     storage: &Storage,
@@ -24,28 +24,33 @@ pub(super) fn of(
     let chunk_shape = storage.raw.chunk_shape();
     let edge = chunk_shape.first().copied().unwrap_or(1);
     let count = usize::try_from(survey.kept.count()).unwrap_or(usize::MAX);
-    let mut rows = vec![Row { digest: NOTHING, start: 0, stop: 0 }; count];
+    let mut known: Vec<Option<Row>> = vec![None; count];
     for row in read(file, path)? {
         let new = row.raw_chunk(edge).and_then(|raw| survey.kept.new_number(raw));
-        let Some((place, new)) = new.and_then(|new| Some((place(&mut rows, new)?, new))) else {
-            continue;
-        };
+        let place = new.and_then(|new| known.get_mut(usize::try_from(new.0).ok()?));
         // Of several rows of one chunk the first counts, as for every writer.
-        if place.digest == NOTHING {
-            let start = start_of(new, edge);
-            let stop = start.saturating_add(row.stop.saturating_sub(row.start));
-            *place = Row { digest: row.digest, start, stop };
+        if let (Some(place @ None), Some(_)) = (place, row.digest()) {
+            *place = Some(row);
         }
     }
-    for (new, raw) in (0..).map(RawChunk).zip(survey.kept.iter()) {
-        let Some(place) = place(&mut rows, new).filter(|place| place.digest == NOTHING) else {
-            continue;
+    let mut seen = HashSet::with_capacity(count);
+    let mut rows = Vec::with_capacity(count);
+    for ((new, raw), known) in (0..).map(RawChunk).zip(survey.kept.iter()).zip(known) {
+        let (digest, extent) = match known {
+            Some(row) => {
+                let extent = u64::try_from(row.stop.saturating_sub(row.start));
+                (row.digest, extent.unwrap_or(edge).min(edge))
+            }
+            None => {
+                let trimmed = survey.inside(raw, chunk_shape);
+                let extent = trimmed.shape.first().copied().unwrap_or(0);
+                (digest_of(file, storage, raw, &trimmed)?, extent)
+            }
         };
-        let trimmed = survey.inside(raw, chunk_shape);
-        let start = start_of(new, edge);
-        let inside = trimmed.shape.first().copied().unwrap_or(0);
-        let stop = start.saturating_add_unsigned(inside);
-        *place = Row { digest: digest_of(file, storage, raw, &trimmed)?, start, stop };
+        rows.push(match seen.insert(digest) {
+            true => Row::new(digest, new, edge, extent),
+            false => Row::without_digest(new, edge, extent),
+        });
     }
     Ok(rows)
 }
@@ -60,14 +65,6 @@ pub(super) fn read(file: &VersionedFile, path: &str) -> Result<Vec<Row>, Dataset
         rows.extend(Row::all(&bytes));
     }
     Ok(rows)
-}
-
-fn place(rows: &mut [Row], new: RawChunk) -> Option<&mut Row> {
-    rows.get_mut(usize::try_from(new.0).ok()?)
-}
-
-fn start_of(raw: RawChunk, edge: u64) -> i64 {
-    i64::try_from(raw.0.saturating_mul(edge)).unwrap_or(i64::MAX)
 }
 
 fn digest_of(
