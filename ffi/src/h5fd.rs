@@ -29,6 +29,7 @@ pub use self::failure::Failure;
 use self::pending::{Intent, Pending, Request};
 use crate::error::{Error, check};
 use crate::h5f::c_path;
+use crate::h5p;
 use crate::id::{File, FileAccess, Id};
 use crate::lock::Lock;
 
@@ -98,17 +99,37 @@ pub fn create(
     access: &FileAccess,
     storage: Arc<Mutex<dyn Storage>>,
 ) -> Result<(File, Failure), Error> {
-    with_driver(
-        lock,
-        "H5Fcreate",
-        path,
-        access,
-        Request::new(storage, Intent::Create),
-        |path, access| {
-            // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live file access list.
-            unsafe { H5Fcreate(path, H5F_ACC_EXCL, H5P_DEFAULT, access) }
-        },
-    )
+    create_with(lock, path, access, storage, H5P_DEFAULT)
+}
+
+/// As [`create`], behind a user block of so many bytes, which are the caller's to write (`H5Pset_userblock`).
+///
+/// # Errors
+/// As [`create`]; [`Error::Call`] also for a size that is no power of two from 512 on.
+pub fn create_behind(
+    lock: &Lock,
+    path: &Path,
+    access: &FileAccess,
+    storage: Arc<Mutex<dyn Storage>>,
+    user_block: u64,
+) -> Result<(File, Failure), Error> {
+    let creation = h5p::file_creation(lock, user_block)?;
+    create_with(lock, path, access, storage, creation.raw())
+}
+
+fn create_with(
+    lock: &Lock,
+    path: &Path,
+    access: &FileAccess,
+    storage: Arc<Mutex<dyn Storage>>,
+    creation: hid_t,
+) -> Result<(File, Failure), Error> {
+    let request = Request::new(storage, Intent::Create);
+    with_driver(lock, "H5Fcreate", path, access, request, |path, access| {
+        // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live file access list, `creation` the
+        // default or a live file creation list.
+        unsafe { H5Fcreate(path, H5F_ACC_EXCL, creation, access) }
+    })
 }
 
 /// Makes `call`, which opens a file, with a list that names the driver and the request.

@@ -11,6 +11,7 @@ use hdf5_sys::h5p::{
 };
 use hdf5_sys::h5t::H5T_cset_t;
 
+pub(crate) use self::create::file_creation;
 pub use self::create::{
     dataset_creation, set_chunk, set_fill_value, set_fill_variable_string, set_no_times,
 };

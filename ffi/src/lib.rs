@@ -35,7 +35,7 @@
 //! | | `H5Pget_layout`, `H5Pget_chunk`, `H5Pget_nfilters`, `H5Pget_filter2`, `H5Pfill_value_defined`, `H5Pget_fill_value` | 1.10.8 |
 //! | | `H5Pget_virtual_count`, `_vspace`, `_srcspace`, `_filename`, `_dsetname` | 1.10.8 |
 //! | | `H5Pset_libver_bounds`, `H5Pset_create_intermediate_group`, `H5Pset_char_encoding` | 1.10.8 |
-//! | | `H5Pset_chunk`, `H5Pset_filter`, `H5Pset_fill_value`, `H5Pset_obj_track_times`, `H5Pset_layout`, `H5Pset_virtual` | 1.10.8 |
+//! | | `H5Pset_userblock`, `H5Pset_chunk`, `H5Pset_filter`, `H5Pset_fill_value`, `H5Pset_obj_track_times`, `H5Pset_layout`, `H5Pset_virtual` | 1.10.8 |
 //! | [`h5s`] | `H5Screate`, `H5Screate_simple`, `H5Sget_simple_extent_type`, `_ndims`, `_dims`, `H5Sselect_hyperslab`, `H5Sselect_all`, `H5Sget_select_npoints`, `H5Sget_select_type`, `H5Sis_regular_hyperslab`, `H5Sget_regular_hyperslab`, `H5Sclose` | 1.10.8 |
 //! | [`h5t`] | `H5Tget_class`, `_size`, `_order`, `_precision`, `_offset`, `_sign`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `_nmembers`, `_member_name`, `_member_offset`, `_member_type`, `_member_value`, `_array_ndims`, `_array_dims2`, `_super`, `H5Tis_variable_str`, `H5Tequal`, `H5Tclose` | 1.10.8 |
 //! | | `H5Tcopy`, `H5Tcreate`, `H5Tset_size`, `_order`, `_precision`, `_offset`, `_fields`, `_ebias`, `_norm`, `_cset`, `_strpad`, `_tag`, `H5Tinsert`, `H5Tenum_create`, `H5Tenum_insert`, `H5Tarray_create2` | 1.10.8 |

@@ -62,7 +62,7 @@ impl RepackOptions {
 impl VersionedFile {
     /// Writes the file anew at `out`, without what no version needs: chunks that none of them has, versions whose commit
     /// has not ended, and space that was freed. Chunks are copied as they are stored, those of each dataset in the order
-    /// in which the current version reads them. What lies beside the versions is copied too; a user block is not.
+    /// in which the current version reads them. What lies beside the versions is copied too.
     ///
     /// The file is written beside `out` under another name, read and compared with this one, and gets its own name then.
     ///

@@ -187,8 +187,7 @@ impl Placed {
         }
         let synced = File::open(folder_of(&self.place)).and_then(|folder| folder.sync_all());
         synced.map_err(|source| {
-            let told =
-                format!("the file is in its place, but its folder cannot be synced: {source}");
+            let told = format!("the new file is made, but its folder cannot be synced: {source}");
             io_error(&self.name, io::Error::new(source.kind(), told))
         })
     }

@@ -65,6 +65,14 @@ def add_reference(path):
         file["plain"].attrs["to"] = file["_version_data"].ref
 
 
+def add_user_block(path):
+    """Puts a user block in front of a file."""
+    with open(path, "rb") as file:
+        content = file.read()
+    with open(path, "wb") as file:
+        file.write(b"a user's block, " * 64 + content)
+
+
 def leave_behind(path):
     """Leaves what stopped writers leave: chunks without versions, and a version that was never committed."""
     with h5py.File(path, "r+") as file:

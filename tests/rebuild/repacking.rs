@@ -133,3 +133,23 @@ fn chunks_that_no_version_has_are_left_out() -> Outcome {
     assert!(x.read::<i64>(Selection::all())?.iter().all(|&value| value != 123_456_789));
     Ok(())
 }
+
+#[test]
+fn a_user_block_stays() -> Outcome {
+    let scratch = Scratch::new();
+    let mut file = scattered(&scratch);
+    let expected = Picture::of(&file);
+    drop(file);
+    scratch.python("add-user-block")?;
+    file = VersionedFile::open_rw(&scratch.path)?;
+    file.repack_in_place(&RepackOptions::new())?;
+    let bytes = std::fs::read(&scratch.path)?;
+    assert!(bytes[..1024].iter().eq([b"a user's block, ".as_slice(); 64].concat().iter()));
+    assert_eq!(Picture::of(&file), expected);
+    check_sound(&file);
+    let mut stage = file.stage("next")?;
+    stage.dataset_mut("x")?.write_scalar(s![0], 99i64)?;
+    stage.commit()?;
+    check_sound(&VersionedFile::open(&scratch.path)?);
+    Ok(())
+}

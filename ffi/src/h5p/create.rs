@@ -1,13 +1,14 @@
-//! What a new dataset is to be created with.
+//! What a new file or dataset is to be created with.
 
 use hdf5_sys::h5p::{
-    H5P_CLS_DATASET_CREATE, H5Pcreate, H5Pset_chunk, H5Pset_fill_value, H5Pset_obj_track_times,
+    H5P_CLS_DATASET_CREATE, H5P_CLS_FILE_CREATE, H5Pcreate, H5Pset_chunk, H5Pset_fill_value,
+    H5Pset_obj_track_times, H5Pset_userblock,
 };
 
 use crate::error::{Error, check};
 use crate::h5s::MAX_RANK;
 use crate::h5t;
-use crate::id::{DatasetCreation, Datatype, Id};
+use crate::id::{DatasetCreation, Datatype, FileCreation, Id};
 use crate::lock::Lock;
 use crate::text::c_bytes;
 
@@ -20,6 +21,21 @@ pub fn dataset_creation(lock: &Lock) -> Result<DatasetCreation, Error> {
     // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
     // negative.
     unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_DATASET_CREATE)) }
+}
+
+/// Makes a file creation list with the library's defaults, and a user block of so many bytes (`H5Pset_userblock`).
+///
+/// # Errors
+/// [`Error::Call`], also for a size that is neither 0 nor a power of two from 512 on.
+pub(crate) fn file_creation(lock: &Lock, user_block: u64) -> Result<FileCreation, Error> {
+    // SAFETY: the lock is held, and taking it set the id of the class; the id returned is fresh or
+    // negative.
+    let creation: FileCreation =
+        unsafe { Id::from_call(lock, "H5Pcreate", H5Pcreate(*H5P_CLS_FILE_CREATE)) }?;
+    // SAFETY: the lock is held; `creation` is a live file creation list.
+    let status = unsafe { H5Pset_userblock(creation.raw(), user_block) };
+    check(lock, "H5Pset_userblock", status)?;
+    Ok(creation)
 }
 
 /// Makes the dataset a chunked one, of chunks of this shape in elements (`H5Pset_chunk`).

@@ -102,25 +102,26 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         let (inner, dataset) = (&self.context.file.inner, self.context.open(one)?);
         let (shape, chunk_shape) =
             (Dims::from_slice(dataset.shape()), Dims::from_slice(settings.chunk_shape));
-        let path = format!("{VERSIONS}/{}/{}", dataset.version(), one.path);
-        let session = inner.session().map_err(inner.library(&path))?;
+        let (version, path) = (format!("{VERSIONS}/{}", dataset.version()), &*one.path);
+        let session = inner.session().map_err(inner.library(&version))?;
         let lock = session.lock();
-        let group = dataset.inner.version.group(&session).map_err(inner.library(&path))?;
+        let group = dataset.inner.version.group(&session).map_err(inner.library(&version))?;
         let has_mappings = !map.is_empty();
-        let file = self.target.file(lock)?;
+        let new_group = self.target.version(lock, one.version, &version)?;
         let attribute_types = &self.attributes;
         let mut make = || -> Result<u64, CopyFault> {
             let creation = templates.get(lock, settings, &shape, has_mappings)?;
             let space = h5s::simple(lock, &shape)?;
-            let new = h5d::create(lock, file, &path, settings.datatype, &space, creation)?;
-            if has_own_attributes(lock, &group, &one.path)? {
-                let (from, to) = ((&*group, &*one.path), (file, path.as_str()));
+            let new = h5d::create(lock, new_group, path, settings.datatype, &space, creation)?;
+            if has_own_attributes(lock, &group, path)? {
+                let (from, to) = ((&*group, path), (new_group, path));
                 attributes::copy(inner, lock, from, to, &DATASET_ATTRIBUTES)?;
             }
             attribute_types.write(lock, new.id(), raw_data, &chunk_shape)?;
             Ok(h5o::object(lock, new.id(), ".")?.address)
         };
-        let header = make().map_err(|fault| inner.copy_error(&path, fault))?;
+        let header =
+            make().map_err(|fault| inner.copy_error(&format!("{version}/{path}"), fault))?;
         if !has_mappings {
             return Ok(0);
         }

@@ -68,7 +68,8 @@ pub(super) fn rebuild(
     }
     let survivors = plan.survivors;
     let mut content = Content::find(file, survivors)?;
-    let mut target = Target::create(new)?;
+    let user_block = inner.read_at().map_or(0, |(_, superblock)| superblock.base_address);
+    let mut target = Target::create(new, user_block)?;
     tree::write(file, survivors, &content, &mut target)?;
     others::copy(file, &mut target)?;
     let current = survivors.current.as_deref();
@@ -95,7 +96,7 @@ pub(super) fn rebuild(
         proofs.push(writer.write(source, (plan.carrier)(&source.path))?);
     }
     writer.end()?;
-    target.finish()?;
+    target.finish(inner)?;
     prove::prove(context, new, survivors, &opened, &proofs)
 }
 

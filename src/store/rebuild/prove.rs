@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::super::dataset::Dataset;
 use super::super::error::Error;
 use super::super::file::VersionedFile;
 use super::super::history::VersionInfo;
@@ -106,7 +108,8 @@ impl Proving<'_> {
         let (context, path) = (self.context, raw_data_path(&source.path));
         let same = source.uses.par_iter().map(|one| {
             let Some(version) = versions.get(one.version) else { return Ok(false) };
-            let (old, new) = (context.open(one)?, version.dataset(&one.path)?);
+            let old = context.open(one)?;
+            let new = Dataset::open(Arc::clone(&version.inner), &one.path)?;
             let holds = proof.holds_for(&old, &new);
             Ok(new.raw_data().0 == path && holds.map_err(old.inner.error())?)
         });

@@ -69,7 +69,7 @@ impl Content {
                 match kind {
                     EntryKind::Group => groups.push(path),
                     EntryKind::Dataset => {
-                        let dataset = version.dataset(&path)?;
+                        let dataset = Dataset::open(Arc::clone(&version.inner), &path)?;
                         let raw_data = dataset.raw_data().0.to_owned();
                         let path = Arc::clone(
                             paths.entry(path).or_insert_with_key(|path| path.as_str().into()),
@@ -100,11 +100,10 @@ impl Content {
 impl Use {
     /// The dataset.
     pub(super) fn open(&self, versions: &[OpenVersion]) -> Result<Dataset, Error> {
-        match (&self.dataset, versions.get(self.version)) {
-            (Some(dataset), _) => Ok(dataset.clone()),
-            (None, Some(open)) => open.version.dataset(&self.path),
+        match &self.dataset {
+            Some(dataset) => Ok(dataset.clone()),
             // A use is of one of them.
-            (None, None) => Err(Error::NoVersions { file: self.path.to_string().into() }),
+            None => Dataset::open(Arc::clone(&versions[self.version].version.inner), &self.path),
         }
     }
 }

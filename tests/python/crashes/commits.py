@@ -1,4 +1,5 @@
-"""The commits that are swept: steps of histories, so that the models of `histories` say what a file must hold."""
+"""The commits that are swept, and other changes to files: steps of histories, so that the models of `histories` say what
+a file must hold."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,6 +111,8 @@ _FIRST = version(
 _SECOND = version("r2", [_write("values", "5:9", 77), _write("names", "3", "another word")])
 _BASE = [_FIRST, _SECOND]
 
+_THIRD = version("r3", [_resize("values", 2700), _write("group/panel", "3, :", 5), _write("names", "7", "a third word")])
+
 _MANY = [f"d{number:02}" for number in range(20)]
 
 
@@ -173,6 +176,12 @@ COMMITS = {
         ),
         _on_base(
             "upgrade", _write("names", "4:12", _words(200, 8)), _write("values", "7", 5), package=False, old_format=True
+        ),
+        Commit(
+            "delete",
+            [_FIRST, _SECOND, _THIRD],
+            {"step": "delete", "versions": ["r1", "r3"], "engine": "ours"},
+            package=False,
         ),
     )
 }

@@ -77,7 +77,11 @@ def _command(
     file = folder / FILE
     if by_package:
         return [sys.executable, "-m", "crashes.by_package", commit.name, file]
-    return program.init(file) if commit.step is None else program.commit(file, commit.step["name"], *arguments)
+    if commit.step is None:
+        return program.init(file)
+    if commit.step["step"] == "delete":
+        return program.delete(file, commit.step["versions"])
+    return program.commit(file, commit.step["name"], *arguments)
 
 
 def files_in(folder: Path) -> power.Files:
@@ -152,7 +156,7 @@ def _copy(file: Path, home: Path) -> Path:
 
 
 def _arguments(commit: Commit, home: Path) -> list[str | Path]:
-    if commit.step is None:
+    if commit.step is None or commit.step["step"] != "version":
         return []
     if not commit.snapshot:
         return _operations(commit.step, home / "operations")

@@ -65,6 +65,10 @@ class Program:
         # One thread: the calls come in the same order in every run.
         return [self.path, "commit", file, name, *content, *self._durability, "--threads", "1"]
 
+    def delete(self, file: Path, names: list[str]) -> list[str | Path]:
+        """The command line that deletes versions."""
+        return [self.path, "delete", file, *names, *self._durability, "--threads", "1"]
+
     def init(self, file: Path) -> list[str | Path]:
         return [self.path, "init", file]
 

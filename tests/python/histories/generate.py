@@ -270,8 +270,16 @@ class Generator:
         return {"op": "rename", "from": path, "to": free[0]}
 
     def upkeep(self) -> Step | None:
-        """What versioned-hdf5 alone can do to a file."""
-        return self.delete() if self.chance(0.5) else self.modify()
+        """What is done to a whole file; chunks, types, fill values and filters versioned-hdf5 alone can change."""
+        if self.chance(0.5):
+            return self.delete()
+        return self.repack() if self.engine == "ours" else self.modify()
+
+    def repack(self) -> Step:
+        """The file anew, without what no version needs."""
+        step = {"step": "repack"}
+        self.model.apply(step)
+        return step
 
     def delete(self) -> Step | None:
         """Some versions, never all."""
@@ -282,7 +290,7 @@ class Generator:
         if count > 1 and self.chance(0.5):
             count = 1
         doomed = [names[i] for i in sorted(self.rng.choice(len(names), count, replace=False))]
-        step = {"step": "delete", "versions": doomed}
+        step = {"step": "delete", "versions": doomed, "engine": self.engine}
         self.model.apply(step)
         return step
 
@@ -325,7 +333,7 @@ def history(seed: int, size: int, order: str, mode: str = BOTH) -> list[Step]:
             engines = order.split("-")
             engine = engines[turn * len(engines) // size]
         generator.engine = engine
-        upkeep = generator.upkeep() if engine == "package" and generator.chance(0.25) else None
+        upkeep = generator.upkeep() if generator.chance(0.25) else None
         for step in (upkeep, generator.version()):
             if step is not None:
                 steps.append(step | {"engine": engine})

@@ -170,7 +170,9 @@ class Model:
         if step["step"] == "version":
             self._version(step)
         elif step["step"] == "delete":
-            self._delete(step["versions"])
+            self._delete(step["versions"], everywhere=step.get("engine") == "ours")
+        elif step["step"] == "repack":
+            self._delete([], everywhere=True)
         else:
             self._modify(step)
 
@@ -241,7 +243,8 @@ class Model:
         if dense is not None:
             dataset.staged = dataset.grid(shape)
 
-    def _delete(self, names: list[str]) -> None:
+    def _delete(self, names: list[str], *, everywhere: bool) -> None:
+        """Some versions go; with `everywhere` every chunk, too, that no other version has."""
         doomed = set(names)
         if not doomed <= set(self.versions):
             raise InvalidHistoryError("versions")
@@ -257,7 +260,8 @@ class Model:
         gone = [self.versions.pop(name) for name in names]
         for path in list(self.raw):
             # versioned-hdf5 leaves alone what has no rows in the versions that go.
-            if all(path not in version.datasets or not len(version.datasets[path].values) for version in gone):
+            had = (version.datasets.get(path) for version in gone)
+            if not everywhere and not any(dataset is not None and len(dataset.values) for dataset in had):
                 continue
             kept = [version.datasets[path] for version in self.versions.values() if path in version.datasets]
             self.raw[path] = {sha for dataset in kept for sha in dataset.stored.values()}

@@ -37,8 +37,17 @@ def apply(program: Path, path: Path, steps: list[Step]) -> None:
     if not path.exists():
         run(program, "init", path)
     for step in steps:
-        if step["step"] != "version":
-            raise NotImplementedError(step["step"])
+        match step["step"]:
+            case "version":
+                pass
+            case "delete":
+                run(program, "delete", path, *step["versions"])
+                continue
+            case "repack":
+                run(program, "repack", path)
+                continue
+            case other:
+                raise NotImplementedError(other)
         with tempfile.TemporaryDirectory() as directory:
             ops = write_ops(step["ops"], Path(directory))
             options: list[str] = []

@@ -67,7 +67,10 @@ def replay(steps: Iterable[Step]) -> Model:
 
 
 def equal_counts(steps: list[Step], path: Path) -> None:
-    """Both engines store as many chunks for one history."""
+    """Both engines store as many chunks for one history, if versions are all that it makes."""
+    if any(step["step"] != "version" for step in steps):
+        # versioned-hdf5 deletes no chunks of datasets that the deleted versions have not, and does not repack.
+        return
     other = path.with_suffix(".package.h5")
     other.unlink(missing_ok=True)
     try:
