@@ -17,11 +17,14 @@ use super::writing::{Changes, utc_time};
 ///
 /// Who has the file open reads on in the old one.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    override_usage = "h5strata delete [OPTIONS] <FILE> [VERSION]...",
+    after_help = "Examples:\n  \
     h5strata delete prices.h5 r1 r2\n  \
     h5strata delete prices.h5 --keep-last 30 --dry-run\n  \
     h5strata delete prices.h5 --before 2026-01-01 --json\n  \
-    h5strata delete prices.h5 --keep-every 10")]
+    h5strata delete prices.h5 --keep-every 10"
+)]
 pub(crate) struct Delete {
     /// A versioned HDF5 file
     pub(crate) file: PathBuf,
