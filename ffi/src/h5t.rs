@@ -7,7 +7,7 @@ mod description;
 
 use hdf5_sys::h5t::{H5Tget_size, H5Tget_super};
 
-pub use self::copy::copy;
+pub use self::copy::{copy, copy_portable};
 pub use self::create::create;
 pub use self::describe::describe;
 pub use self::description::{

@@ -212,7 +212,7 @@ impl Export<'_> {
         let session = self.version.file.session()?;
         let lock = session.lock();
         let raw_data = h5d::open(lock, &session.file, dataset.raw_data().0)?;
-        let datatype = h5t::copy(lock, &h5d::datatype(lock, &raw_data)?)?;
+        let datatype = h5t::copy_portable(lock, &h5d::datatype(lock, &raw_data)?)?;
         let creation = h5d::creation(lock, &raw_data)?;
         if let Fill::String(_) = dataset.fill_value() {
             // A version's strings are empty where nothing is stored, whatever fills the stored chunks.

@@ -31,7 +31,11 @@ pub fn copy<F: Container, T: Container>(
 ) -> Result<(), Error> {
     let elements = Elements::read(lock, &open(lock, from_at, from_path, name)?)?;
     let Elements { datatype, space, points, bytes, .. } = &elements;
-    let attribute = replace(lock, to_at, to_path, name, datatype, space)?;
+    let attribute = replace(lock, to_at, to_path, name, datatype, space).or_else(|error| {
+        // The file may be one of older format bounds.
+        let portable = h5t::copy_portable(lock, datatype)?;
+        replace(lock, to_at, to_path, name, &portable, space).map_err(|_| error)
+    })?;
     // SAFETY: the attribute was created with `space`, and `bytes` are the elements that libhdf5 made
     // of the attribute that is copied; what they point to lives as long as `elements`.
     unsafe { write_elements(lock, &attribute, datatype, *points, bytes.as_ptr()) }

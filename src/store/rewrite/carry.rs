@@ -113,7 +113,7 @@ fn datatype(
     let lock = session.lock();
     if change.old.dtype == change.new.dtype {
         let raw_data = h5d::open(lock, &session.file, &source.storage.path)?;
-        return h5t::copy(lock, &h5d::datatype(lock, &raw_data)?);
+        return h5t::copy_portable(lock, &h5d::datatype(lock, &raw_data)?);
     }
     match describe::description(&change.new.dtype) {
         Ok(description) => h5t::create(lock, &description),

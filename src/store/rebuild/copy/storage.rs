@@ -26,7 +26,7 @@ pub(super) fn create(
     let new = target.file(lock)?;
     let create = || -> Result<(h5d::Dataset, Datatype), h5strata_ffi::Error> {
         let raw_data = h5d::open(lock, old, &path)?;
-        let datatype = h5t::copy(lock, &h5d::datatype(lock, &raw_data)?)?;
+        let datatype = h5t::copy_portable(lock, &h5d::datatype(lock, &raw_data)?)?;
         let creation = h5d::creation(lock, &raw_data)?;
         if let Fill::String(string) = &storage.fill {
             // That of the old file leads into its heap.
