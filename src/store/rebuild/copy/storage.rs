@@ -28,6 +28,8 @@ pub(super) fn create(
         let raw_data = h5d::open(lock, old, &path)?;
         let datatype = h5t::copy_portable(lock, &h5d::datatype(lock, &raw_data)?)?;
         let creation = h5d::creation(lock, &raw_data)?;
+        // That of the old file counts the bytes of an element, which of strings are others where addresses are wider.
+        h5p::set_chunk(lock, &creation, storage.raw.chunk_shape())?;
         if let Fill::String(string) = &storage.fill {
             // That of the old file leads into its heap.
             h5p::set_fill_variable_string(lock, &creation, &datatype, string)?;
