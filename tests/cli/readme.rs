@@ -20,6 +20,7 @@ fn shell_lines() -> impl Iterator<Item = &'static str> {
 fn every_command_in_readme_runs_without_complaint() -> Outcome {
     let folder = tempfile::tempdir()?;
     fs::copy(made::file("prices")?.path, folder.path().join("prices.h5"))?;
+    fs::copy(made::file("old-data-version")?.path, folder.path().join("old.h5"))?;
     let operations = README.split("```json\n").nth(1).and_then(|rest| rest.split("```").next());
     fs::write(folder.path().join("ops.json"), operations.ok_or("no operations in README")?)?;
     let commands: Vec<&str> = shell_lines().filter(|line| line.starts_with("h5strata ")).collect();
