@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "vds_read",
     "chunk_read",
     "direct_chunk",
@@ -16,6 +16,7 @@ const PROGRAMS: [&str; 7] = [
     "pwrite_floor",
     "memcpy_floor",
     "plain_commit",
+    "object_copy",
 ];
 
 /// Sources that every program is linked with.

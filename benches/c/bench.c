@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "bench.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 void die(const char *format, ...)
 {
@@ -70,6 +72,8 @@ struct row row_from_arguments(int argc, char **argv)
         size_t bytes;
         if (strcmp(name, "--file") == 0)
             row.file = value;
+        else if (strcmp(name, "--out") == 0)
+            row.out = value;
         else if (strcmp(name, "--virtual") == 0)
             row.virtual_dataset = value;
         else if (strcmp(name, "--raw") == 0)
@@ -140,6 +144,14 @@ void *read_file(const char *path, size_t *bytes)
     fclose(file);
     *bytes = (size_t)size;
     return data;
+}
+
+void sync_file(const char *path)
+{
+    int file = open(path, O_RDWR);
+    if (file < 0 || fsync(file) != 0)
+        die("cannot sync %s", path);
+    close(file);
 }
 
 /* Sum of word i times (2 i + 1), modulo 2^64, over the little-endian 8-byte words, the last padded with zeros. */

@@ -16,6 +16,7 @@ struct axis_selection {
 /* One row of the comparison, as given on the command line. */
 struct row {
     const char *file;
+    const char *out;             /* the file to write, where another is read */
     const char *virtual_dataset; /* path of the version's virtual dataset */
     const char *raw_dataset;     /* path of its raw_data */
     int rank;                    /* axes in `select` */
@@ -51,6 +52,9 @@ double now(void);
 
 /* Reads a whole file into memory from malloc. */
 void *read_file(const char *path, size_t *bytes);
+
+/* Waits until what was written to a file is on the disk. */
+void sync_file(const char *path);
 
 /* Ends the program, naming what failed. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -5,15 +5,12 @@
  * version's group with its attributes, and a virtual dataset with a mapping a chunk. The hash table has no filter, and
  * no digests are made: the first bytes of a chunk stand in their place.
  * Options: --file, --values (.npy, 8-byte integers), --bytes of the dataset, --piece (bytes of a chunk), --commits. */
-#define _GNU_SOURCE
 #include "bench.h"
 
-#include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DATASET "data"
 #define STORAGE "/_version_data/" DATASET
@@ -205,14 +202,6 @@ static void create_version(hid_t file, const struct series *series, const char *
     H5Pclose(created);
     H5Gclose(group);
     H5Gclose(versions);
-}
-
-static void sync_file(const char *path)
-{
-    int file = open(path, O_RDWR);
-    if (file < 0 || fsync(file) != 0)
-        die("cannot sync %s", path);
-    close(file);
 }
 
 /* Makes a version and gives its seconds: of the first all chunks are new, of the others those of one half. */

@@ -6,6 +6,7 @@ mod diff;
 mod plan;
 mod read;
 mod read_all;
+mod rebuild;
 mod request;
 mod values;
 mod write;
@@ -33,5 +34,7 @@ fn answer(line: &str) -> Result<Value, Box<dyn Error>> {
         Request::Diff(request) => diff::answer(&request),
         Request::Plan(request) => plan::answer(&request),
         Request::Write(request) => write::answer(&request),
+        Request::Delete(request) => rebuild::delete(&request),
+        Request::Repack(request) => rebuild::repack(&request),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Request {
     Diff(DiffRequest),
     Plan(PlanRequest),
     Write(WriteRequest),
+    Delete(DeleteRequest),
+    Repack(RepackRequest),
 }
 
 /// Open a file, read a selection of a version's dataset, and close the file.
@@ -114,6 +116,27 @@ pub(crate) struct Step {
     pub(crate) blocks: Vec<Vec<(i64, i64)>>,
     /// What is added to each 8-byte word of the blocks.
     pub(crate) plus: u64,
+}
+
+/// Open a file, delete versions of it, and close the file.
+#[derive(Deserialize)]
+pub(crate) struct DeleteRequest {
+    pub(crate) file: PathBuf,
+    /// Names of the versions to delete.
+    pub(crate) versions: Vec<String>,
+    pub(crate) threads: usize,
+    /// Whether the file is on the disk then.
+    pub(crate) synced: bool,
+}
+
+/// Open a file, write it anew under another name, and close both.
+#[derive(Deserialize)]
+pub(crate) struct RepackRequest {
+    pub(crate) file: PathBuf,
+    pub(crate) out: PathBuf,
+    pub(crate) threads: usize,
+    /// Whether the new file is on the disk then.
+    pub(crate) synced: bool,
 }
 
 /// The number of threads for `OpenOptions`, which takes 0 for all cores.
