@@ -12,15 +12,17 @@ import h5py
 from versioned_hdf5 import __version__ as versioned_version
 
 from .build import ROOT, build
-from .cases import BUDGET, Case, StoreCase, WriteCase
-from .measure import Outcome, Runner, run_all
+from .cases import BUDGET, Case, MemoryCase, StoreCase, WriteCase
+from .measure import Runner, run_all
+from .outcomes import Outcome
+from .rebuild_rows import REBUILD_ROWS, rebuild_cases
 from .rows import ROWS as READ_ROWS
 from .rows import cases
 from .stores import FULL, QUICK, Store, stores
 from .table import lines, markdown, write
 from .write_rows import W5_BUDGET, WRITE_ROWS, write_cases
 
-ROWS = (*READ_ROWS, *WRITE_ROWS)
+ROWS = (*READ_ROWS, *WRITE_ROWS, *REBUILD_ROWS)
 
 
 def arguments() -> argparse.Namespace:
@@ -58,13 +60,15 @@ def check_room(chosen: list[Case], folder: Path) -> None:
     """Ends the program if the disk or the memory is too small for what is to be written.
 
     A file holds two versions beside the values. versioned-hdf5 needs more than four times the memory that a version
-    has, the others less.
+    has, the others less. Where a file is written anew there are up to three of it.
     """
     largest = max((case.workload.first_bytes for case in chosen if isinstance(case, WriteCase)), default=0)
+    rebuilt = max((case.file_bytes for case in chosen if isinstance(case, MemoryCase)), default=0)
     on_disk, in_memory = shutil.disk_usage(folder).free, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for what, needed, found in (("disk", 4 * largest, on_disk), ("memory", 5 * largest, in_memory)):
+    for what, needed, found in (("disk", max(4 * largest, 3 * rebuilt), on_disk), ("memory", 5 * largest, in_memory)):
         if found < needed:
-            sys.exit(f"{what}: {needed / 1e9:.1f} GB are needed, there are {found / 1e9:.1f}; leave W5 out, or --quick")
+            have = f"{needed / 1e9:.1f} GB are needed, there are {found / 1e9:.1f}"
+            sys.exit(f"{what}: {have}; leave W5 and S2 out, or --quick")
 
 
 def progress(outcome: Outcome) -> None:
@@ -94,6 +98,10 @@ def notes(size: str, repeats: int) -> list[str]:
         "libhdf5's own driver: H5Dwrite_chunk, the rows of a hash table without filter, group, attributes, mappings by "
         "H5Pset_virtual, H5Fclose and one fsync; it makes no digests, which are part of our time.",
         "S1: size of the file divided by its versions.",
+        "M1: in place, in a copy that is made before the clock starts; only 'ours, synced' is synced. M2: all sides "
+        "sync the new file; the C program copies by H5Ocopy what the root group links to. h5repack is the system's. "
+        "S2: what each command has resident at most (ru_maxrss), in a process of its own that is run once; files are "
+        "read back after it.",
     ]
 
 
@@ -104,10 +112,10 @@ def main() -> int:
     scratch = folder / "requests"
     scratch.mkdir(parents=True, exist_ok=True)
 
-    programs = build()
-    every = [*cases(scale, stores(scale, folder)), *write_cases(scale, scratch)]
+    every = [*cases(scale, stores(scale, folder)), *write_cases(scale, scratch), *rebuild_cases(scale, scratch)]
     chosen = [case for case in every if case.row in given.rows]
     check_room(chosen, scratch)
+    programs = build(with_cli=any(isinstance(case, MemoryCase) for case in chosen))
     make_files(chosen)
     outcomes = []
     with ExitStack() as stack:

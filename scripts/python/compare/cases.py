@@ -142,22 +142,28 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WriteCase(Case):
-    """Writing a series of versions to a new file. It gives a line of the table for each of its figures."""
+class TargetCase(Case):
+    """Writing a file, which every engine does anew in every round."""
 
     workload: Workload
     threads: int
-    figures: tuple[Figure, ...]
     own_processes: bool = False
     """Whether each answer is given by a process of its own, so that no engine holds memory that another needs."""
     synced: bool = False
-    """Whether ours has every commit on the disk before it returns."""
+    """Whether ours has all on the disk before it returns, every commit too."""
     synced_beside: bool = True
     """Whether ours is measured so too, to be shown beside."""
-    weighed: bool = False
-    """Whether the file is weighed instead of timed: one round, and no figures."""
     limit: float = 900.0
     """Seconds after which an answer is given up, where this is more than what the caller allows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteCase(TargetCase):
+    """Writing a series of versions to a new file. It gives a line of the table for each of its figures."""
+
+    figures: tuple[Figure, ...]
+    weighed: bool = False
+    """Whether the file is weighed instead of timed: one round, and no figures."""
 
     def of_figure(self, figure: Figure) -> "WriteCase":
         """The case as the table shows a figure of it."""
@@ -167,3 +173,45 @@ class WriteCase(Case):
             for target in figure.targets
         )
         return replace(self, name=name, rivals=figure.rivals, targets=(*self.targets, *targets))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebuildCase(TargetCase):
+    """Writing a file of versions anew. Our own engine makes that file, before any engine is asked."""
+
+    @property
+    def left(self) -> list[int]:
+        """Numbers of the versions that are there afterwards."""
+        return list(range(len(self.workload.versions)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteCase(RebuildCase):
+    """Deleting versions in place, in a copy that is not timed. Of so many in turn the last is left."""
+
+    keep_every: int
+
+    @property
+    def left(self) -> list[int]:
+        return [number for number in super().left if (number + 1) % self.keep_every == 0]
+
+    @property
+    def doomed(self) -> list[str]:
+        """Names of the versions that are deleted."""
+        left = set(self.left)
+        return [name for number, name in enumerate(self.workload.versions) if number not in left]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepackCase(RebuildCase):
+    """Writing everything in a file to a new one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryCase(DeleteCase):
+    """What memory the commands need that keep a file sound, deleting among them, each in a process of its own."""
+
+    file_bytes: int
+    """Of all chunks."""
+    most_bytes: int | None
+    """That a command may need, if that is judged."""

@@ -1,70 +1,60 @@
 """Runs the cases: every engine in turn, again and again, every answer checked."""
 
 import os
-import statistics
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import BUDGET, Case, DiffCase, Figure, PlanCase, ReadCase, StoreCase, WriteCase
+from .cases import (
+    BUDGET,
+    Case,
+    DeleteCase,
+    DiffCase,
+    Figure,
+    MemoryCase,
+    PlanCase,
+    ReadCase,
+    RebuildCase,
+    RepackCase,
+    StoreCase,
+    TargetCase,
+    WriteCase,
+)
 from .checksum import checksum_of_ones
+from .made import made_file
+from .memory import measure_memory
+from .outcomes import Measured, Outcome
 from .protocol import Engine, EngineError, TooSlow
-from .read_back import fault_of_writing
+from .read_back import fault_of_rebuilding, fault_of_writing
 from .rivals import (
     C_PROGRAMS,
     MEMCPY_FLOOR,
     OURS,
     OURS_SYNCED,
     c_command,
+    delete_request,
     diff_request,
     engine_command,
     read_request,
+    repack_command,
+    repack_request,
     write_command,
     write_request,
 )
 from .space import parts_of
 
 
-@dataclass
-class Measured:
-    """What one engine did in one case."""
+@dataclass(frozen=True)
+class Paths:
+    """Files of a case that writes."""
 
-    engine: str
-    seconds: list[float] = field(default_factory=list)
-    steps: list[list[float]] = field(default_factory=list)
-    """Of what is written in steps, the seconds of each, round by round."""
-    transfers: int | None = None
-    """Of a plan."""
-    fault: str | None = None
-    """Why the answer is wrong or missing."""
-    over: float | None = None
-    """The limit in seconds, if no answer came within it."""
-    space: dict[str, int] | None = None
-    """Of a file that is weighed, the bytes of each of its parts."""
-
-    @property
-    def median(self) -> float | None:
-        return statistics.median(self.seconds) if self.seconds else None
-
-
-@dataclass
-class Outcome:
-    """What all engines did in one case."""
-
-    case: Case
-    measured: dict[str, Measured]
-
-    @property
-    def faults(self) -> list[str]:
-        """What is wrong, one sentence each."""
-        return [
-            f"{self.case.row} {self.case.name}: {one.engine}: {one.fault}"
-            for one in self.measured.values()
-            if one.fault
-        ]
+    source: Path | None
+    """What is written anew."""
+    target: Path | None
 
 
 @dataclass(frozen=True)
@@ -76,10 +66,14 @@ class Question:
     request: dict[str, Any] | None
     target: Path | None = None
     """The file that it is to write."""
+    original: Path | None = None
+    """What the target is a copy of, before the engine gets it."""
 
     def ask(self, limit: float) -> dict[str, Any]:
         """One answer. What earlier rounds have left for the disk goes there first, so as not to disturb this one."""
         if self.target is not None:
+            if self.original is not None:
+                shutil.copyfile(self.original, self.target)
             os.sync()
         if isinstance(self.engine, Engine):
             return self.engine.ask(self.request, limit)
@@ -109,11 +103,13 @@ class Runner:
 
     def run(self, case: Case, engines: list[str]) -> list[Outcome]:
         """One checked round, which also warms the page cache, then `repeats` rounds checked and timed."""
+        if isinstance(case, MemoryCase):
+            return [measure_memory(case, self._programs, self._folder, max(self._limit, case.limit))]
         measured = {engine: Measured(engine) for engine in engines}
-        if isinstance(case, WriteCase):
+        if isinstance(case, TargetCase):
             case.workload.prepare()
         with ExitStack() as of_this_case:
-            questions = {engine: self._question(engine, case, of_this_case) for engine in engines}
+            questions = self._questions(case, engines, of_this_case)
             for round_number in range(self._repeats + 1):
                 # Each round starts with another engine, so that none always follows the same one.
                 shift = round_number % len(engines)
@@ -123,39 +119,57 @@ class Runner:
             return figures_of(case, measured)
         return [Outcome(case, measured)]
 
-    def _question(self, engine: str, case: Case, of_this_case: ExitStack) -> Question:
-        target = self._target(case, of_this_case) if isinstance(case, WriteCase) else None
-        own_processes = isinstance(case, WriteCase) and case.own_processes
+    def _questions(self, case: Case, engines: list[str], of_this_case: ExitStack) -> dict[str, Question]:
+        """How each engine is asked; what stands on the disk for that is there as long as the case is."""
+        source = target = None
+        if isinstance(case, TargetCase):
+            target = self._target(case, of_this_case)
+        if isinstance(case, RebuildCase):
+            source = of_this_case.enter_context(made_file(case, self._programs, self._folder))
+        return {engine: self._question(engine, case, Paths(source, target), of_this_case) for engine in engines}
+
+    def _question(self, engine: str, case: Case, paths: Paths, of_this_case: ExitStack) -> Question:
+        own_processes = isinstance(case, TargetCase) and case.own_processes
+        original = paths.source if isinstance(case, DeleteCase) else None
         if engine in C_PROGRAMS:
-            command, request = self._command(engine, case, target), None
+            command, request = self._command(engine, case, paths), None
         else:
-            command, request = engine_command(engine, self._programs), self._request(engine, case, target)
+            command, request = engine_command(engine, self._programs), self._request(engine, case, paths)
         if own_processes:
-            return Question(command, request, target)
+            return Question(command, request, paths.target, original)
         if engine in C_PROGRAMS:
-            return Question(of_this_case.enter_context(Engine(command)), request, target)
+            return Question(of_this_case.enter_context(Engine(command)), request, paths.target, original)
         if engine not in self._running:
             self._running[engine] = self._stack.enter_context(Engine(command))
-        return Question(self._running[engine], request, target)
+        return Question(self._running[engine], request, paths.target, original)
 
-    def _target(self, case: WriteCase, of_this_case: ExitStack) -> Path:
+    def _target(self, case: TargetCase, of_this_case: ExitStack) -> Path:
         """The file that all engines write, one after the other; there is none before nor after."""
         target = self._folder / f"{case.slug}.h5"
         target.unlink(missing_ok=True)
         of_this_case.callback(target.unlink, missing_ok=True)
         return target
 
-    def _command(self, engine: str, case: Case, target: Path | None) -> list[str]:
+    def _command(self, engine: str, case: Case, paths: Paths) -> list[str]:
         if isinstance(case, WriteCase):
-            assert target is not None
-            return write_command(engine, case, target, self._programs)
+            assert paths.target is not None
+            return write_command(engine, case, paths.target, self._programs)
+        if isinstance(case, RepackCase):
+            assert paths.source is not None and paths.target is not None
+            return repack_command(engine, paths.source, paths.target, self._programs)
         assert isinstance(case, ReadCase)
         return c_command(engine, case, self._folder, self._programs)
 
-    def _request(self, engine: str, case: Case, target: Path | None) -> dict[str, Any]:
+    def _request(self, engine: str, case: Case, paths: Paths) -> dict[str, Any]:
         if isinstance(case, WriteCase):
-            assert target is not None
-            return write_request(engine, case, target)
+            assert paths.target is not None
+            return write_request(engine, case, paths.target)
+        if isinstance(case, DeleteCase):
+            assert paths.target is not None
+            return delete_request(engine, case, paths.target)
+        if isinstance(case, RepackCase):
+            assert paths.source is not None and paths.target is not None
+            return repack_request(engine, case, paths.source, paths.target)
         if isinstance(case, ReadCase):
             return read_request(engine, case, self._folder)
         if isinstance(case, DiffCase):
@@ -170,7 +184,7 @@ class Runner:
             return
         # A plan is repeated by the engine, a read by asking again: every answer is checked.
         times = case.times if timed and isinstance(case, ReadCase) else 1
-        limit = max(self._limit, case.limit) if isinstance(case, WriteCase) else self._limit
+        limit = max(self._limit, case.limit) if isinstance(case, TargetCase) else self._limit
         try:
             answers = [question.ask(limit) for _ in range(times)]
             faults = (fault_of(measured.engine, case, answer, question, thorough=not timed) for answer in answers)
@@ -219,6 +233,9 @@ def fault_of(engine: str, case: Case, answer: dict[str, Any], question: Question
     if isinstance(case, WriteCase):
         assert question.target is not None
         return fault_of_writing(engine, case.workload, answer, question.target, thorough)
+    if isinstance(case, RebuildCase):
+        assert question.target is not None
+        return fault_of_rebuilding(case.workload, case.left, question.target, thorough)
     if isinstance(case, ReadCase):
         expected = case.expected_checksum if engine != MEMCPY_FLOOR else checksum_of_ones(case.expected().nbytes)
         if answer["checksum"] != expected:
@@ -239,7 +256,7 @@ def fault_of(engine: str, case: Case, answer: dict[str, Any], question: Question
 def engines_of(case: Case, wanted: set[str] | None) -> list[str]:
     """Ours and the case's rivals, or those of them that are wanted."""
     engines = [engine for engine in (OURS, *case.rivals) if wanted is None or engine in wanted]
-    if OURS in engines and isinstance(case, WriteCase) and case.synced_beside:
+    if OURS in engines and isinstance(case, TargetCase) and case.synced_beside:
         engines.append(OURS_SYNCED)
     return engines
 
@@ -255,7 +272,7 @@ def run_all(runner: Runner, cases: list[Case], wanted: set[str] | None) -> Itera
         following = cases[number + 1] if number + 1 < len(cases) else None
         if isinstance(case, StoreCase) and not (isinstance(following, StoreCase) and following.store is case.store):
             case.store.forget()
-        if isinstance(case, WriteCase) and not (
-            isinstance(following, WriteCase) and following.workload.sources == case.workload.sources
+        if isinstance(case, TargetCase) and not (
+            isinstance(following, TargetCase) and following.workload.sources == case.workload.sources
         ):
             case.workload.forget()

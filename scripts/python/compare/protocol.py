@@ -59,6 +59,20 @@ digest  {"op": "digest", "values": PATH.npy, "piece": N} -> {"seconds": S, "dige
 
         Hashes the values by SHA-256, N bytes at a time; `digest` is that of all digests one after the other.
 
+delete  {"op": "delete", "file": PATH, "versions": [NAME, ...], "threads": N, "synced": BOOL} -> {"seconds": S}
+
+        Opens the file, deletes the versions, and closes the file. It is synced to the disk where `synced` says so, by
+        engines that can.
+
+repack  {"op": "repack", "file": PATH, "out": PATH, "threads": N, "synced": BOOL} -> {"seconds": S}
+
+        Opens the file, writes everything in it to a new file, and closes both.
+
+run     {"op": "run", "command": [TEXT, ...], "sync": PATH or null} -> {"seconds": S, "peak_bytes": N}
+
+        Runs a program and syncs the file that it has written, if one is named. `peak_bytes` is the most memory that the
+        program had resident. This is asked of `process_engine.py`, and nothing else is.
+
 The C programs are simpler: the row is on their command line, each line on standard input runs it once, and the answer
 is {"seconds": S, "checksum": HEX}, or that of `write`. `Engine.ask` with no request sends such an empty line.
 """

@@ -19,7 +19,7 @@ from versioned_hdf5.staged_changes import StagedChangesArray
 from digest import VERSIONS, datasets_below
 
 from .checksum import checksum
-from .python_writes import digest, write
+from .python_writes import delete, digest, write
 from .selection import parse_selection
 
 Index = tuple[Any, ...] | NDArray[Any]
@@ -129,6 +129,7 @@ def answer(line: str, mode: str) -> dict[str, Any]:
         "diff": lambda: diff(request, mode),
         "plan": lambda: plan(request),
         "write": lambda: write(request),
+        "delete": lambda: delete(request),
         "digest": lambda: digest(request),
     }
     try:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import h5py
 import numpy as np
 from numpy.typing import NDArray
-from versioned_hdf5 import VersionedHDF5File
+from versioned_hdf5 import VersionedHDF5File, delete_versions
 
 Values = NDArray[Any]
 Block = tuple[tuple[slice, ...], Values]
@@ -106,6 +106,14 @@ def write(request: dict[str, Any]) -> dict[str, Any]:
         if request["reopen"]:
             gc.collect()
     return {"seconds": sum(steps), "steps": steps}
+
+
+def delete(request: dict[str, Any]) -> dict[str, Any]:
+    """Deletes versions, as the package means it to be done."""
+    start = time.perf_counter()
+    with h5py.File(request["file"], "r+") as file:
+        delete_versions(file, request["versions"])
+    return {"seconds": time.perf_counter() - start}
 
 
 def digest(request: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Reads back what an engine has written, with h5py, and tells what is wrong with it."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ BAND_BYTES = 256 << 20
 
 MANY_MAPPINGS = 50_000
 """The time in which libhdf5 reads a virtual dataset grows with the square of its mappings."""
+
+REBUILT_BYTES = 1 << 30
+"""Read back of one file that was written anew."""
 
 MOST_CHUNKS = 300_000
 """Read back of one file, unless they are those of three versions."""
@@ -44,6 +47,14 @@ def fault_of_writing(
     return fault_in_versions(target, workload, sampled(workload) if thorough else [last])
 
 
+def fault_of_rebuilding(workload: Workload, left: Sequence[int], target: Path, thorough: bool) -> str | None:
+    """What is wrong with a file that was written anew and has only some versions left: with the last one, and if
+    `thorough` with others too, as many as are quickly read and 3 at least."""
+    count = min(len(left), max(3, REBUILT_BYTES // workload.first_bytes)) if thorough else 1
+    places = np.linspace(len(left) - 1, 0, count).round().astype(int)
+    return fault_in_versions(target, workload, [left[place] for place in places], left)
+
+
 def sampled(workload: Workload) -> list[int]:
     """Numbers of the versions that are read back: all, if they are few, else some 30 with the first and the last, or
     fewer where they have very many chunks, 3 at least."""
@@ -53,12 +64,19 @@ def sampled(workload: Workload) -> list[int]:
     return sorted({*range(0, count, step), count - 1})
 
 
-def fault_in_versions(path: Path, workload: Workload, numbers: Iterable[int]) -> str | None:
-    """What is wrong with the versions of a file, by libhdf5's own reading of their virtual datasets."""
+def fault_in_versions(
+    path: Path, workload: Workload, numbers: Iterable[int], left: Sequence[int] | None = None
+) -> str | None:
+    """What is wrong with the versions of a file, by libhdf5's own reading of their virtual datasets. Those that are
+    `left` must be there and no others: all, where nothing is said; the last of them is the current one."""
+    names = workload.versions if left is None else [workload.versions[number] for number in left]
     with h5py.File(path, "r") as file:
         found = [name for name in file[VERSIONS] if name != FIRST_VERSION]
-        if sorted(found) != sorted(workload.versions):
-            return f"{len(found)} versions instead of {len(workload.versions)}"
+        if sorted(found) != sorted(names):
+            return f"{len(found)} versions instead of {len(names)}, or others"
+        current = file[VERSIONS].attrs["current_version"]
+        if current != names[-1]:
+            return f"the current version is {current} instead of {names[-1]}"
         for number in numbers:
             name = workload.versions[number]
             for series in workload.series:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from .build import Programs
-from .cases import DiffCase, ReadCase, WriteCase
+from .cases import DeleteCase, DiffCase, ReadCase, RepackCase, WriteCase
 from .plan_file import write_plan
 from .stores import DATASET, RAW_DATASET
 
@@ -23,8 +23,17 @@ MEMCPY_FLOOR = "memcpy floor"
 PWRITE_FLOOR = "pwrite floor"
 SHA_FLOOR = "SHA-256 floor"
 PLAIN_COMMIT = "C commit, plain driver and fsync"
+COPY = "cp and fsync"
+H5REPACK = "h5repack and fsync"
+OBJECT_COPY = "C H5Ocopy and fsync"
 OURS_SYNCED = "h5strata, synced"
 """As ours, with every commit on the disk before it returns."""
+
+COMMANDS = {COPY: "cp", H5REPACK: "h5repack"}
+"""Programs of the system that copy one file to another."""
+
+PROCESS_ENGINE = [sys.executable, "-m", "compare.process_engine"]
+"""How to start the engine that runs other programs."""
 
 PACKAGE_MODES = (VERSIONED_R, VERSIONED_RW)
 """The two ways to open a file with the Python package; its better mode is the faster of them."""
@@ -37,6 +46,7 @@ C_PROGRAMS = {
     MEMCPY_FLOOR: "memcpy_floor",
     PWRITE_FLOOR: "pwrite_floor",
     PLAIN_COMMIT: "plain_commit",
+    OBJECT_COPY: "object_copy",
 }
 
 
@@ -44,6 +54,8 @@ def engine_command(engine: str, programs: Programs) -> list[str]:
     """How to start an engine that takes its cases as requests."""
     if engine in (OURS, OURS_SYNCED):
         return [str(programs.engine)]
+    if engine in COMMANDS:
+        return PROCESS_ENGINE
     return [sys.executable, "-m", "compare.python_engine", "r+" if engine == VERSIONED_RW else "r"]
 
 
@@ -105,3 +117,22 @@ def write_command(engine: str, case: WriteCase, target: Path, programs: Programs
         return command
     series = workload.only
     return [*command, "--values", str(series.values_file), "--commits", str(len(series.steps) - 1)]
+
+
+def delete_request(engine: str, case: DeleteCase, target: Path) -> dict[str, Any]:
+    """The request by which an engine deletes versions of a file."""
+    synced = case.synced or engine == OURS_SYNCED
+    return {"op": "delete", "file": str(target), "versions": case.doomed, "threads": case.threads, "synced": synced}
+
+
+def repack_request(engine: str, case: RepackCase, source: Path, target: Path) -> dict[str, Any]:
+    """The request by which an engine copies a file, or has a program do so."""
+    if engine in COMMANDS:
+        return {"op": "run", "command": [COMMANDS[engine], str(source), str(target)], "sync": str(target)}
+    synced = case.synced or engine == OURS_SYNCED
+    return {"op": "repack", "file": str(source), "out": str(target), "threads": case.threads, "synced": synced}
+
+
+def repack_command(engine: str, source: Path, target: Path, programs: Programs) -> list[str]:
+    """The command line of a C program that copies a file."""
+    return [str(programs.c_folder / C_PROGRAMS[engine]), "--file", str(source), "--out", str(target)]

@@ -122,6 +122,12 @@ class Scale:
     w6_versions: int
     a1_chunks: int
     a1_commits: int
+    m1_versions: int
+    s2_chunks: tuple[int, int]
+    """Of the dataset, and of those what a version changes."""
+    s2_versions: int
+    s2_most_bytes: int | None
+    """Memory that is allowed, where the file is large enough to judge."""
 
 
 FULL = Scale(
@@ -143,6 +149,10 @@ FULL = Scale(
     w6_versions=30,
     a1_chunks=200,
     a1_commits=20,
+    m1_versions=1_000,
+    s2_chunks=(743, 128),
+    s2_versions=200,
+    s2_most_bytes=256 << 20,
 )
 QUICK = Scale(
     name="quick",
@@ -163,6 +173,10 @@ QUICK = Scale(
     w6_versions=5,
     a1_chunks=20,
     a1_commits=3,
+    m1_versions=30,
+    s2_chunks=(128, 24),
+    s2_versions=17,
+    s2_most_bytes=None,
 )
 
 R1_CHUNKS = (900, 3, 3)

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .cases import AtMost, Beside, Faster, NoSlowerThan, WriteCase
-from .measure import Outcome
+from .cases import AtMost, Beside, Faster, MemoryCase, NoSlowerThan, WriteCase
+from .outcomes import Outcome
 from .rivals import OURS, OURS_SYNCED
+
+VERDICTS = {None: "", True: "ok", False: "missed"}
+"""What the table says of a target."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def lines_of(outcome: Outcome, medians: dict[tuple[str, str], float]) -> Iterato
 
 def lines(outcomes: Iterable[Outcome]) -> list[Line]:
     """The whole table."""
-    outcomes = [outcome for outcome in outcomes if not is_weighed(outcome)]
+    outcomes = [outcome for outcome in outcomes if is_timed(outcome)]
     medians = {
         (outcome.case.row, outcome.case.name): outcome.measured[OURS].median
         for outcome in outcomes
@@ -88,8 +91,13 @@ def lines(outcomes: Iterable[Outcome]) -> list[Line]:
     return [line for outcome in outcomes for line in lines_of(outcome, known)]
 
 
+def is_timed(outcome: Outcome) -> bool:
+    """Whether the outcome is of seconds and not of bytes."""
+    return not (is_weighed(outcome) or isinstance(outcome.case, MemoryCase))
+
+
 def is_weighed(outcome: Outcome) -> bool:
-    """Whether the outcome is of bytes and not of seconds."""
+    """Whether the outcome is of the bytes of a file."""
     return isinstance(outcome.case, WriteCase) and outcome.case.weighed
 
 
@@ -104,6 +112,26 @@ def space_markdown(outcomes: Iterable[Outcome]) -> str:
             for part, size in (*parts.items(), ("all", sum(parts.values()))) if parts else ():
                 cells.append([outcome.case.row, outcome.case.name, engine, part, f"{size / count:,.0f}"])
     return aligned(["row", "case", "engine", "part", "bytes a version"], cells) + "\n" if cells else ""
+
+
+def memory_markdown(outcomes: Iterable[Outcome]) -> str:
+    """The table of the memory of commands; nothing if none was measured."""
+    cells = []
+    for outcome in outcomes:
+        case = outcome.case
+        if isinstance(case, MemoryCase):
+            for command, one in outcome.measured.items():
+                found = "-" if one.peak_bytes is None else mebibytes(one.peak_bytes)
+                target = "" if case.most_bytes is None else f"<= {mebibytes(case.most_bytes)}"
+                reached = None
+                if one.peak_bytes is not None and case.most_bytes is not None:
+                    reached = one.peak_bytes <= case.most_bytes
+                cells.append([case.row, case.name, command, found, target, VERDICTS[reached]])
+    return aligned(["row", "case", "command", "peak memory", "target", ""], cells) + "\n" if cells else ""
+
+
+def mebibytes(count: int) -> str:
+    return f"{figures(count / (1 << 20))} MiB"
 
 
 def duration(seconds: float | None) -> str:
@@ -133,7 +161,6 @@ def aligned(heads: list[str], cells: list[list[str]]) -> str:
 def markdown(table: list[Line], outcomes: Iterable[Outcome], notes: list[str]) -> str:
     """The tables and the notes."""
     heads = ["row", "case", "other", "its time", "ours", "ours, synced", "ratio", "target", ""]
-    verdicts = {None: "", True: "ok", False: "missed"}
     cells = [
         [
             line.row,
@@ -144,12 +171,13 @@ def markdown(table: list[Line], outcomes: Iterable[Outcome], notes: list[str]) -
             "" if line.synced_seconds is None else duration(line.synced_seconds),
             "-" if line.ratio is None else f"{figures(line.ratio)}x",
             line.target,
-            verdicts[line.reached],
+            VERDICTS[line.reached],
         ]
         for line in table
     ]
-    tables = [text for text in (aligned(heads, cells) + "\n" if cells else "", space_markdown(outcomes)) if text]
-    return "\n".join([*tables, *notes, ""])
+    times = aligned(heads, cells) + "\n" if cells else ""
+    tables = (times, space_markdown(outcomes), memory_markdown(outcomes))
+    return "\n".join([*filter(None, tables), *notes, ""])
 
 
 def write(table: list[Line], notes: list[str], outcomes: list[Outcome], folder: Path) -> None:
@@ -168,6 +196,12 @@ def write(table: list[Line], notes: list[str], outcomes: list[Outcome], folder: 
             for outcome in outcomes
             for one in outcome.measured.values()
             if one.space
+        ],
+        "memory": [
+            {"row": outcome.case.row, "case": outcome.case.name, "command": command, "peak_bytes": one.peak_bytes}
+            for outcome in outcomes
+            for command, one in outcome.measured.items()
+            if one.peak_bytes is not None
         ],
     }
     (folder / "results.json").write_text(json.dumps(record, indent=2) + "\n")

@@ -65,7 +65,7 @@ def one_by_one(dataset: str, source: str, length: int, seed: int, picks: Sequenc
     )
 
 
-def row_1(scale: Scale) -> Iterator[Case]:
+def row_1(scale: Scale) -> Iterator[WriteCase]:
     datasets, versions = scale.w1_datasets, scale.w1_versions
     random = np.random.default_rng(11)
 
