@@ -306,8 +306,8 @@ fn a_version_that_cannot_be_looked_at_keeps_its_chunks() -> Outcome {
     // Its last chunks are known to its own list alone.
     let name = b".\0/_version_data/group/prices/raw_data\0";
     let bytes = scratch.bytes();
-    let lists = bytes.windows(name.len()).enumerate().filter(|(_, window)| window == name);
-    let (last, _) = lists.last().ok_or("a list")?;
+    let mut lists = bytes.windows(name.len()).enumerate().filter(|(_, window)| window == name);
+    let (last, _) = lists.next_back().ok_or("a list")?;
     scratch.flip((last + name.len() + 40) as u64);
     assert!(scratch.verify().damage().any(|finding| matches!(finding, Finding::Dataset { .. })));
     scratch.alter("drop", &["group/prices"])?;

@@ -140,17 +140,18 @@ fn growing(number: i64) -> Outcome<Scratch> {
     for version in 0..11_i64 {
         let mut stage = file.stage(&format!("r{version}"))?;
         let values = Array1::from_iter(0..version);
+        let length = values.len() as u64;
         let words: Vec<String> = (0..version).map(|word| format!("word {word}")).collect();
         if version == 0 {
             stage.create_dataset("foo").chunks(&[4096]).data(&values)?;
             stage.create_dataset("deep/er/words").chunks(&[4]).strings(&[0], &words)?;
         } else {
-            let mut foo = stage.dataset_mut("foo")?;
-            foo.resize(&[version as u64])?;
-            foo.write(Selection::all(), &values)?;
+            let mut numbers = stage.dataset_mut("foo")?;
+            numbers.resize(&[length])?;
+            numbers.write(Selection::all(), &values)?;
             let mut text = stage.dataset_mut("deep/er/words")?;
-            text.resize(&[version as u64])?;
-            text.write_strings(Selection::all(), &words, &[version as u64])?;
+            text.resize(&[length])?;
+            text.write_strings(Selection::all(), &words, &[length])?;
         }
         stage.commit()?;
     }
