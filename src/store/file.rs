@@ -31,6 +31,9 @@ use crate::raw::{FileBytes, IoCounts, RawPath, StringFault, Threads};
 /// read it and commit to it. What such a handle finds by name or number, or as the current version, is what is in the
 /// file then; versions and datasets that were opened before go on showing what they showed.
 ///
+/// When a new file has taken the place of this one, as [`delete_versions`](Self::delete_versions) and
+/// [`repack_in_place`](Self::repack_in_place) make one, handles that were opened before go on showing the old one.
+///
 /// A file that is open for writing ([`open_rw`](Self::open_rw), [`create`](Self::create)) is nobody else's to write to
 /// until the last clone of the handle is dropped, and everybody's to read.
 ///

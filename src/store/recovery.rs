@@ -15,8 +15,11 @@ use super::names::VERSIONS;
 use super::open::{check_absent, io_error, library_error, open_regular, structure_error};
 use super::replace::is_at;
 use crate::atomic::{
-    self, Durability, JournalPath, LockPolicy, Overlay, ReaderGate, Recovery, WriterLock,
+    self, Durability, JournalPath, LockError, LockPolicy, Overlay, ReaderGate, Recovery, WriterLock,
 };
+
+/// How often a file may be replaced by another between opening and locking it.
+pub(super) const MOST_TRIES: usize = 1000;
 
 /// What was found of a stopped writer, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +80,7 @@ impl RecoverOptions {
 
 /// Opens a file to write to it, which nobody else does from then on.
 pub(super) fn open_to_write(path: &Path) -> Result<(File, WriterLock), Error> {
-    loop {
+    for _ in 0..MOST_TRIES {
         let file = open_regular(path, true).map_err(|source| io_error(path, source))?;
         let lock = WriterLock::acquire(&file, path, LockPolicy::from_environment())?;
         // The one who wrote it before may have put another file in its place meanwhile.
@@ -85,6 +88,7 @@ pub(super) fn open_to_write(path: &Path) -> Result<(File, WriterLock), Error> {
             return Ok((file, lock));
         }
     }
+    Err(LockError::Changed { file: path.to_owned() }.into())
 }
 
 /// Recovers a file of which one is the writer: finishes or takes back the commit of a stopped one. What that has left

@@ -23,7 +23,7 @@ use tempfile::TempPath;
 use super::error::Error;
 use super::file::VersionedFile;
 use super::open::{OpenOptions, io_error};
-use super::recovery::{folder_of, name_anew};
+use super::recovery::{MOST_TRIES, folder_of, name_anew};
 use super::writer::{CommitOptions, Writer};
 use crate::atomic::{Durability, JournalPath, LockError, LockPolicy, Overlay, WriterLock};
 
@@ -104,7 +104,7 @@ impl NewFile {
         remove_leftovers(folder, &prefix, policy);
         let mut builder = tempfile::Builder::new();
         builder.prefix(&prefix).permissions(fs::Permissions::from_mode(mode));
-        loop {
+        for _ in 0..MOST_TRIES {
             let (file, made) = builder.tempfile_in(folder).map_err(io)?.into_parts();
             match WriterLock::acquire(&file, name, policy) {
                 // Who looks for leftovers may have taken it for one before it was locked.
@@ -116,6 +116,7 @@ impl NewFile {
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(LockError::Changed { file: name.to_owned() }.into())
     }
 
     /// Where it is for the time being.

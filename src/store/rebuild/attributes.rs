@@ -15,11 +15,11 @@ use crate::snapshot::{NotCarried, Reason};
 pub(super) enum CopyFault {
     Library(h5strata_ffi::Error),
     /// An attribute of this name has strings that cannot be read.
-    Strings(String, StringFault),
+    Strings(String, Box<StringFault>),
     /// An attribute of this name refers to objects of its file: in another they are somewhere else.
     Refers(String),
     /// What cannot be copied.
-    Left(NotCarried),
+    Left(Box<NotCarried>),
 }
 
 impl From<h5strata_ffi::Error> for CopyFault {
@@ -50,7 +50,7 @@ pub(super) fn copy<F: Container, T: Container>(
             && let Err(fault) = file.attribute_strings(from_at, from, &name)
         {
             // libhdf5 may never come back from a damaged heap.
-            return Err(CopyFault::Strings(name, fault));
+            return Err(CopyFault::Strings(name, Box::new(fault)));
         }
         h5a::copy(lock, from_at, from, to_at, to, &name)?;
     }
@@ -93,14 +93,14 @@ impl FileInner {
     pub(super) fn copy_error(&self, object: &str, fault: CopyFault) -> Error {
         match fault {
             CopyFault::Library(error) => self.library(object)(error),
-            CopyFault::Strings(name, fault) => self.attribute(object, &name)(fault),
+            CopyFault::Strings(name, fault) => self.attribute(object, &name)(*fault),
             CopyFault::Refers(name) => {
                 let path = object.trim_start_matches('/');
                 let left = NotCarried::attribute(path, name, Reason::Reference);
-                self.copy_error(object, CopyFault::Left(left))
+                self.copy_error(object, CopyFault::Left(Box::new(left)))
             }
             CopyFault::Left(left) => {
-                Error::NotCarried { file: self.path.clone(), not_carried: vec![left] }
+                Error::NotCarried { file: self.path.clone(), not_carried: vec![*left] }
             }
         }
     }

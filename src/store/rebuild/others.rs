@@ -51,11 +51,12 @@ fn check(
     if !seen.insert(object.address) {
         return Ok(());
     }
-    let left = |reason| CopyFault::Left(NotCarried::object(path, reason));
+    let left = |reason| CopyFault::Left(Box::new(NotCarried::object(path, reason)));
     for name in h5a::names(lock, file, path)? {
         let attribute = h5a::open(lock, file, path, &name)?;
         if refers(&h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?) {
-            return Err(CopyFault::Left(NotCarried::attribute(path, name, Reason::Reference)));
+            let left = NotCarried::attribute(path, name, Reason::Reference);
+            return Err(CopyFault::Left(Box::new(left)));
         }
     }
     match object.kind {

@@ -1,7 +1,7 @@
 //! The groups of the new file: those of the format, and those of the versions with what they hold but for datasets.
 
+use h5strata_ffi::h5g;
 use h5strata_ffi::id::File;
-use h5strata_ffi::{Lock, h5g};
 
 use super::super::error::Error;
 use super::super::file::{FileInner, VersionedFile};
@@ -40,7 +40,7 @@ pub(super) fn write(
         layout::set_current(lock, &versions, current)?;
         drop(h5g::create(lock, &versions, FIRST_VERSION)?);
         let (from, to) = ((&session.versions, FIRST_VERSION), (&versions, FIRST_VERSION));
-        Ok(attributes::copy(inner, lock, from, to, &[])?)
+        attributes::copy(inner, lock, from, to, &[])
     };
     write().map_err(|fault| failed(VERSIONS, fault))?;
     for (survivor, open) in survivors.versions.iter().zip(&content.versions) {
@@ -58,8 +58,7 @@ pub(super) fn write(
             Ok(())
         })();
         written.map_err(|fault| failed(&path, fault))?;
-        groups(inner, lock, open, &path, &session, new)
-            .map_err(|(path, fault)| failed(&path, fault))?;
+        groups(inner, open, &path, &session, new)?;
     }
     Ok(())
 }
@@ -67,12 +66,12 @@ pub(super) fn write(
 /// The groups of a version.
 fn groups(
     inner: &FileInner,
-    lock: &Lock,
     open: &OpenVersion,
     version: &str,
     session: &Session,
     new: &File,
-) -> Result<(), (String, CopyFault)> {
+) -> Result<(), Error> {
+    let lock = session.lock();
     for path in &open.groups {
         let new_path = format!("{version}/{path}");
         let copied = (|| {
@@ -80,7 +79,7 @@ fn groups(
             let old = open.version.inner.group(session)?;
             attributes::copy(inner, lock, (&*old, path), (new, &new_path), &[])
         })();
-        copied.map_err(|fault| (new_path, fault))?;
+        copied.map_err(|fault| inner.copy_error(&new_path, fault))?;
     }
     Ok(())
 }

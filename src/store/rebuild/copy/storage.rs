@@ -1,7 +1,7 @@
 //! The `raw_data` and the hash table of the new file, as those of the old one were made.
 
-use h5strata_ffi::id::Datatype;
-use h5strata_ffi::{h5d, h5p, h5s, h5t};
+use h5strata_ffi::id::{DatasetCreation, Datatype};
+use h5strata_ffi::{Lock, h5d, h5p, h5s, h5t};
 
 use super::super::super::error::{Error, PlainFault};
 use super::super::super::layout;
@@ -32,7 +32,7 @@ pub(super) fn create(
         h5p::set_chunk(lock, &creation, storage.raw.chunk_shape())?;
         if let Fill::String(string) = &storage.fill {
             // That of the old file leads into its heap.
-            h5p::set_fill_variable_string(lock, &creation, &datatype, string)?;
+            set_fill(lock, &creation, &datatype, string)?;
         }
         let mut shape = storage.raw.chunk_shape().to_vec();
         let mut most = shape.clone();
@@ -65,4 +65,18 @@ pub(super) fn create(
     layout::create_hash_table(lock, new, &source.path).map_err(inner.library(&table))?;
     attributes::copy_of_storage(inner, lock, old, new, &source.path, &[])?;
     Ok(datatype)
+}
+
+/// Sets what strings are where nothing was written, unless that is nothing: h5repack makes files that cannot be read of
+/// those that have a fill value for strings at all.
+fn set_fill(
+    lock: &Lock,
+    creation: &DatasetCreation,
+    datatype: &Datatype,
+    string: &[u8],
+) -> Result<(), h5strata_ffi::Error> {
+    if string.is_empty() {
+        return Ok(());
+    }
+    h5p::set_fill_variable_string(lock, creation, datatype, string)
 }
