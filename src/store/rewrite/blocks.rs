@@ -12,6 +12,9 @@ use crate::dims::{ChunkIndex, Dims, DimsError, byte_count, chunk_grid, ravel, un
 /// were brought.
 const CELL_BYTES: u64 = 4 << 20;
 
+/// Bytes of a cell of several chunks: where that would be more, old chunks are decoded for several cells.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Bytes of a block of several cells.
 const BLOCK_BYTES: u64 = 4 << 20;
 
@@ -58,6 +61,11 @@ impl Blocks {
         let mut cell_shape = cell(least_common);
         if bytes(&cell_shape) > CELL_BYTES {
             cell_shape = cell(longer);
+        }
+        while bytes(&cell_shape) > MOST_BYTES
+            && let Some(longest) = cell_shape.iter_mut().max().filter(|axis| **axis > 1)
+        {
+            *longest = longest.div_ceil(2);
         }
         let is_large = bytes(&cell_shape) > CELL_BYTES;
         let mut block = cell_shape.clone();
@@ -259,6 +267,18 @@ mod tests {
             }
         }
         assert_eq!(read.len(), 24);
+    }
+
+    #[test]
+    fn rows_that_become_columns_are_read_in_parts_that_fit_in_memory() {
+        let blocks = Blocks::new(&[20_000, 20_000], &[1, 20_000], &[20_000, 1], 8).unwrap();
+        let wanted: Vec<ChunkIndex> = (0..20_000).map(ChunkIndex).collect();
+        let groups = blocks.groups(&wanted);
+        assert!((2..100).contains(&groups.len()), "{}", groups.len());
+        for (_, region) in groups {
+            let bytes = byte_count(&region.shape, 8).unwrap();
+            assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+        }
     }
 
     #[test]

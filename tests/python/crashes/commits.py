@@ -183,6 +183,7 @@ COMMITS = {
             {"step": "delete", "versions": ["r1", "r3"], "engine": "ours"},
             package=False,
         ),
+        Commit("rewrite", _BASE, {"step": "modify", "dataset": "group/panel", "chunks": [5, 7]}, package=False),
     )
 }
 

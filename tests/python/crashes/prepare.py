@@ -81,6 +81,8 @@ def _command(
         return program.init(file)
     if commit.step["step"] == "delete":
         return program.delete(file, commit.step["versions"])
+    if commit.step["step"] == "modify":
+        return program.rewrite(file, commit.step["dataset"], commit.step["chunks"])
     return program.commit(file, commit.step["name"], *arguments)
 
 

@@ -69,6 +69,11 @@ class Program:
         """The command line that deletes versions."""
         return [self.path, "delete", file, *names, *self._durability, "--threads", "1"]
 
+    def rewrite(self, file: Path, dataset: str, chunks: list[int]) -> list[str | Path]:
+        """The command line that gives a dataset chunks of another shape."""
+        shape = ",".join(str(edge) for edge in chunks)
+        return [self.path, "rewrite", file, dataset, "--chunks", shape, *self._durability, "--threads", "1"]
+
     def init(self, file: Path) -> list[str | Path]:
         return [self.path, "init", file]
 
