@@ -1,4 +1,4 @@
-//! What counting costs: no chunk is read, and one list a version.
+//! What counting costs: no chunk is read, and of a version less than one chunk has.
 
 use std::sync::{Arc, Mutex};
 
