@@ -1,9 +1,10 @@
 """What is done to files, and looked at in them, around deleting versions and repacking.
 
-    python rebuilding.py STEP FILE [ARGUMENT...]
+python rebuilding.py STEP FILE [ARGUMENT...]
 """
 
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -12,7 +13,7 @@ CORNER = 5
 HIDDEN = [1234567890123, 1234567890124, 1234567890125]
 
 
-def fill_padding(path):
+def fill_padding(path: str) -> None:
     """Puts values into the padding of the chunk whose one element is 5, as old versions of versioned-hdf5 left them."""
     with h5py.File(path, "r+") as file:
         raw = file["_version_data/x/raw_data"]
@@ -20,14 +21,14 @@ def fill_padding(path):
         raw[row : row + 2, :] = [[CORNER, HIDDEN[0]], HIDDEN[1:]]
 
 
-def check_padding(path):
+def check_padding(path: str) -> None:
     """Checks that nothing of it is left."""
     with h5py.File(path, "r") as file:
         values = file["_version_data/x/raw_data"][()]
         assert not set(HIDDEN) & set(values.ravel().tolist()), values
 
 
-def add_beside(path):
+def add_beside(path: str) -> None:
     """Puts objects and attributes beside those of the format."""
     with h5py.File(path, "r+") as file:
         file.attrs["title"] = "prices"
@@ -43,7 +44,7 @@ def add_beside(path):
         data["versions"].attrs["ours"] = 3
 
 
-def check_beside(path):
+def check_beside(path: str) -> None:
     """Checks that they are there."""
     with h5py.File(path, "r") as file:
         assert file.attrs["title"] == "prices"
@@ -58,22 +59,20 @@ def check_beside(path):
         assert found == [0, 1, 2, 3], found
 
 
-def add_reference(path):
+def add_reference(path: str) -> None:
     """Has an attribute refer to an object."""
     with h5py.File(path, "r+") as file:
         file["plain"] = [1, 2]
         file["plain"].attrs["to"] = file["_version_data"].ref
 
 
-def add_user_block(path):
+def add_user_block(path: str) -> None:
     """Puts a user block in front of a file."""
-    with open(path, "rb") as file:
-        content = file.read()
-    with open(path, "wb") as file:
-        file.write(b"a user's block, " * 64 + content)
+    file = Path(path)
+    file.write_bytes(b"a user's block, " * 64 + file.read_bytes())
 
 
-def leave_behind(path):
+def leave_behind(path: str) -> None:
     """Leaves what stopped writers leave: chunks without versions, and a version that was never committed."""
     with h5py.File(path, "r+") as file:
         raw = file["_version_data/x/raw_data"]
@@ -84,12 +83,12 @@ def leave_behind(path):
         left.attrs["committed"] = False
 
 
-def continue_with_package(path, deleted):
+def continue_with_package(path: str, deleted: str) -> None:
     """Reads everything with versioned-hdf5 and compares it with HDF5's own view, then commits and deletes a version."""
     from versioned_hdf5 import VersionedHDF5File, delete_versions
 
-    def datasets(group):
-        found = []
+    def datasets(group: h5py.Group) -> list[str]:
+        found: list[str] = []
         group.visititems(lambda name, one: found.append(name) if isinstance(one, h5py.Dataset) else None)
         return found
 

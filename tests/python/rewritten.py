@@ -1,6 +1,6 @@
 """Files that h5strata has given other settings, as versioned-hdf5 sees them.
 
-rewritten.py make FILE            versions of strings, fixed-length strings, floats with an attribute, and gzip'd integers
+rewritten.py make FILE            versions of strings, strings of fixed length, floats with an attribute, integers
 rewritten.py check OLD NEW CHANGES
                                   the versions of NEW are those of OLD, changed as CHANGES says: JSON, for each dataset
                                   {dtype, chunks, fill, compression, compression_opts, shuffle, fletcher32}, all of them
@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 from versioned_hdf5 import VersionedHDF5File, delete_versions
 
-START = datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)
+START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 
 def make(path: str) -> None:
@@ -159,7 +159,10 @@ def compare(found: dict[str, dict[str, Any]], wanted: dict[str, dict[str, Any]])
             assert same(data, values), (name, dataset, data, values)
             assert found_chunks == chunks, (name, dataset, found_chunks)
             assert same(np.asarray(found_fill), np.asarray(fill).astype(np.asarray(found_fill).dtype)), (
-                name, dataset, found_fill, fill,
+                name,
+                dataset,
+                found_fill,
+                fill,
             )
             assert found_attributes == attributes, (name, dataset, found_attributes)
 

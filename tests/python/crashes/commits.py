@@ -1,5 +1,5 @@
-"""The commits that are swept, and other changes to files: steps of histories, so that the models of `histories` say what
-a file must hold."""
+"""The commits that are swept, and other changes to files: steps of histories, so that the models of `histories` say
+what a file must hold."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,7 +111,9 @@ _FIRST = version(
 _SECOND = version("r2", [_write("values", "5:9", 77), _write("names", "3", "another word")])
 _BASE = [_FIRST, _SECOND]
 
-_THIRD = version("r3", [_resize("values", 2700), _write("group/panel", "3, :", 5), _write("names", "7", "a third word")])
+_THIRD = version(
+    "r3", [_resize("values", 2700), _write("group/panel", "3, :", 5), _write("names", "7", "a third word")]
+)
 
 _MANY = [f"d{number:02}" for number in range(20)]
 
