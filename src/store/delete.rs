@@ -67,12 +67,7 @@ impl DeleteSelection {
         };
         let versions = file.versions()?;
         let named: HashSet<&str> = self.names.iter().map(String::as_str).collect();
-        for &name in &named {
-            if !versions.iter().any(|version| version.name == name) {
-                // Which tells of those with a name like it.
-                file.version(name)?;
-            }
-        }
+        file.check_names(&named)?;
         let selected = versions.iter().enumerate().filter(|&(at, version)| {
             let is_current = current.as_deref() == Some(&version.name);
             named.contains(version.name.as_str())

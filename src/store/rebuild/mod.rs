@@ -107,17 +107,25 @@ impl VersionedFile {
     /// [`Error::UnknownVersion`], else as [`VersionedFile::versions`].
     pub(super) fn survivors(&self, deleted: &HashSet<&str>) -> Result<Survivors, Error> {
         let versions = self.versions()?;
-        for &name in deleted {
-            if !versions.iter().any(|version| version.name == name) {
-                // Which tells of those with a name like it.
-                self.version(name)?;
-            }
-        }
+        self.check_names(deleted)?;
         let current = match self.current_name() {
             Ok(name) => Some(name),
             Err(Error::NoVersions { .. }) => None,
             Err(error) => return Err(error),
         };
         Ok(Survivors::without(versions, deleted, current.as_deref()))
+    }
+
+    /// Fails unless there is a version of each name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownVersion`], else as [`VersionedFile::versions`].
+    pub(super) fn check_names(&self, names: &HashSet<&str>) -> Result<(), Error> {
+        let known: HashSet<&str> = self.versions()?.iter().map(|one| one.name.as_str()).collect();
+        match names.difference(&known).next() {
+            // Which tells of those with a name like it.
+            Some(unknown) => self.version(unknown).map(drop),
+            None => Ok(()),
+        }
     }
 }
