@@ -119,12 +119,18 @@ pub(super) fn is_committed(file: &FileInner, version: &str) -> Result<bool, Erro
     let object = format!("{VERSIONS}/{version}");
     let session = file.session().map_err(file.library(&object))?;
     let (lock, versions) = (session.lock(), &session.versions);
-    let found = h5a::exists(lock, versions, version, COMMITTED);
-    if !found.map_err(file.library(&object))? {
-        // A group without any of a version's attributes is none.
-        return h5a::exists(lock, versions, version, TIMESTAMP).map_err(file.library(&object));
-    }
-    let attribute = h5a::open(lock, versions, version, COMMITTED).map_err(file.library(&object))?;
+    let attribute = match h5a::open(lock, versions, version, COMMITTED) {
+        Ok(attribute) => attribute,
+        // Asked only now, as nearly all versions say it, and each call looks for the version anew.
+        Err(error) => {
+            let exists = |name| h5a::exists(lock, versions, version, name);
+            if exists(COMMITTED).map_err(file.library(&object))? {
+                return Err(file.library(&object)(error));
+            }
+            // A group without any of a version's attributes is none.
+            return exists(TIMESTAMP).map_err(file.library(&object));
+        }
+    };
     let bytes = h5a::read(lock, &attribute).map_err(file.library(&object))?;
     Ok(bytes.iter().any(|&byte| byte != 0))
 }
