@@ -27,7 +27,7 @@ fn growing(scratch: &Scratch, count: i64) -> VersionedFile {
             stage.create_dataset("data/bar").chunks(&[4]).gzip(4).shuffle().data(&first).unwrap();
         } else {
             let mut bar = stage.dataset_mut("data/bar").unwrap();
-            bar.resize(&[size as u64]).unwrap();
+            bar.resize(&[size.cast_unsigned()]).unwrap();
             bar.write_scalar(s![-1], -number).unwrap();
         }
         stage.commit().unwrap();

@@ -18,7 +18,7 @@ fn random(scratch: &Scratch, numbers: &mut Numbers, count: u64) -> VersionedFile
     for number in 0..count {
         let mut options = StageOptions::new();
         if number > 2 && numbers.below(5) == 0 {
-            options = options.parent(&format!("r{}", numbers.below(number)));
+            options = options.parent(format!("r{}", numbers.below(number)));
         }
         if number > 2 && numbers.below(7) == 0 {
             options = options.make_current(false);
@@ -93,7 +93,7 @@ fn write(stage: &mut h5strata::Stage<'_>, path: &str, numbers: &mut Numbers) {
             let text = format!("written {value}");
             dataset.write_strings(selection, &[text], &[]).unwrap();
         }
-        "bools" => dataset.write_scalar(selection, value % 2 == 0).unwrap(),
+        "bools" => dataset.write_scalar(selection, value.is_multiple_of(2)).unwrap(),
         "filled" => dataset.write_scalar(selection, value as i16).unwrap(),
         _ => dataset.write(selection, &ArrayD::from_elem(IxDyn(&[]), value as u16)).unwrap(),
     }

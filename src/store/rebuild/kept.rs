@@ -91,9 +91,8 @@ mod tests {
         assert_eq!(kept.count(), 8);
         assert_eq!(kept.iter().map(|raw| raw.0).collect::<Vec<_>>(), expected);
         for raw in 0..1100 {
-            let at = expected.iter().position(|&one| one == raw);
-            let number = kept.new_number(RawChunk(raw)).map(|number| number.0 as usize);
-            assert_eq!(number, at, "{raw}");
+            let at = (0..).map(RawChunk).zip(&expected).find(|&(_, &one)| one == raw);
+            assert_eq!(kept.new_number(RawChunk(raw)), at.map(|(at, _)| at), "{raw}");
         }
         assert_eq!(Kept::default().number().new_number(RawChunk(u64::MAX)), None);
     }

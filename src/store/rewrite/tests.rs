@@ -41,7 +41,7 @@ fn history(path: &std::path::Path, steps: &[Step], chunk: &[u64], fill: f64) -> 
         let parent = number.checked_sub(1 + step.parent.min(number.saturating_sub(1)));
         let mut options = StageOptions::new();
         if let Some(parent) = parent {
-            options = options.parent(&format!("r{parent}"));
+            options = options.parent(format!("r{parent}"));
         }
         let mut stage = options.stage(&mut file, &format!("r{number}")).unwrap();
         let shape: Vec<u64> = step.shape.iter().map(|&axis| axis as u64).collect();

@@ -45,8 +45,11 @@ struct Settings {
     filters: Vec<String>,
 }
 
-pub(crate) fn run(args: &Rewrite, global: &Global, _: &mut Reporter) -> Result<(), Failure> {
-    let mut file = lookup::open_rw(&args.file, global, &args.changes, reporter)?;
+pub(crate) fn run(args: &Rewrite, global: &Global, reporter: &mut Reporter) -> Result<(), Failure> {
+    let mut file = match args.dry_run {
+        true => lookup::open(&args.file, global, reporter)?,
+        false => lookup::open_rw(&args.file, global, &args.changes, reporter)?,
+    };
     let steps = Steps::default();
     let options = settings::options(&args.settings).unwrap_or_default();
     let options = options.dry_run(args.dry_run).on_progress(steps.listener());
