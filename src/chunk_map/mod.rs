@@ -16,4 +16,4 @@ mod virtual_dataset;
 pub(crate) use builder::Geometry;
 pub use error::{MapError, MappingFault};
 pub use map::ChunkMap;
-pub(crate) use virtual_dataset::{ElementType, FewMappings, VirtualDataset};
+pub(crate) use virtual_dataset::{ElementType, FewMappings, VirtualDataset, open_in_library};

@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use h5strata_ffi::h5s::Extent;
 use h5strata_ffi::id::Datatype;
-use h5strata_ffi::{h5d, h5o};
+use h5strata_ffi::{Lock, h5d, h5o};
 
 use super::builder::{Builder, Geometry, fault};
 use super::error::{MapError, MappingFault};
@@ -11,8 +11,8 @@ use super::map::ChunkMap;
 use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
 use crate::dims::{ChunkIndex, Dims, RawChunk};
 use crate::ondisk::{
-    Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt, SearchEnd,
-    Superblock, locate_next,
+    Collection, Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt,
+    SearchEnd, Superblock, locate_next,
 };
 
 /// The name of a source file that means the file of the virtual dataset (`H5Pset_virtual`).
@@ -54,6 +54,34 @@ enum List {
     Library(Vec<LibraryMapping>),
 }
 
+/// Opens a version's dataset in libhdf5, once the heap that its list of mappings is in is known to be sound: libhdf5 reads
+/// it as a whole (`H5D__virtual_load_layout`), and takes for ever in a damaged one (`H5HG__cache_heap_deserialize`).
+pub(crate) fn open_in_library(
+    lock: &Lock,
+    file: Option<(&dyn ReadAt, &Superblock)>,
+    group: &h5strata_ffi::id::Group,
+    path: &str,
+) -> Result<h5d::Dataset, MapError> {
+    if let Some((file, superblock)) = file {
+        match check_heap(file, superblock, h5o::address(lock, group, path)?) {
+            // Of a kind that only libhdf5 can read.
+            Err(OndiskError::Unsupported { .. }) => {}
+            checked => checked?,
+        }
+    }
+    Ok(h5d::open(lock, group, path)?)
+}
+
+fn check_heap(file: &dyn ReadAt, superblock: &Superblock, address: u64) -> Result<(), OndiskError> {
+    let header = ObjectHeader::read(file, superblock, address)?;
+    match header.layout()? {
+        Layout::Virtual { mappings: Some(id) } => {
+            Collection::new().read_into(file, superblock, id.collection)
+        }
+        _ => Ok(()),
+    }
+}
+
 impl VirtualDataset {
     /// Finds a dataset's extent and mappings straight in the file, or through libhdf5 where the file's
     /// structures are of a kind that is not decoded here. `last`: where the list of the dataset opened before was found.
@@ -63,10 +91,12 @@ impl VirtualDataset {
         path: &str,
         last: &mut Option<SearchEnd>,
     ) -> Result<Self, MapError> {
-        let Some((file, superblock)) = file else { return Self::open_by_library(group, path) };
+        let Some((bytes, superblock)) = file else {
+            return Self::open_by_library(None, group, path);
+        };
         let address = h5o::address(&h5strata_ffi::lock(), group, path)?;
-        match Self::open_directly(file, superblock, address, last) {
-            Err(error) if error.is_unsupported() => Self::open_by_library(group, path),
+        match Self::open_directly(bytes, superblock, address, last) {
+            Err(error) if error.is_unsupported() => Self::open_by_library(file, group, path),
             outcome => outcome,
         }
     }
@@ -101,11 +131,12 @@ impl VirtualDataset {
 
     /// Lists the mappings through libhdf5.
     pub(crate) fn open_by_library(
+        file: Option<(&dyn ReadAt, &Superblock)>,
         group: &h5strata_ffi::id::Group,
         path: &str,
     ) -> Result<Self, MapError> {
         let lock = h5strata_ffi::lock();
-        let dataset = h5d::open(&lock, group, path)?;
+        let dataset = open_in_library(&lock, file, group, path)?;
         let Extent::Simple { dims, .. } =
             h5strata_ffi::h5s::extent(&lock, &h5d::space(&lock, &dataset)?)?
         else {

@@ -184,7 +184,11 @@ impl DatasetInner {
             Err(error) if error.is_unsupported() => {
                 let session = self.version.file.session()?;
                 let group = self.version.group(&session)?;
-                let list = VirtualDataset::open_by_library(&group, &self.path)?;
+                let list = VirtualDataset::open_by_library(
+                    self.version.file.read_at(),
+                    &group,
+                    &self.path,
+                )?;
                 Ok(list.map(bytes, &self.geometry, &self.storage.path, faulty)?)
             }
             outcome => Ok(outcome?),

@@ -12,7 +12,7 @@ use super::file::{Direct, FileInner, Handle};
 use super::narrow::NarrowInteger;
 use super::session::{DatasetAt, Session};
 use super::version::VersionInner;
-use crate::chunk_map::{ChunkMap, ElementType};
+use crate::chunk_map::{ChunkMap, ElementType, open_in_library};
 use crate::codec::{Filter, Pipeline};
 use crate::dims::{ChunkIndex, Dims, RawChunk, byte_count};
 use crate::dtype::Dtype;
@@ -212,7 +212,8 @@ impl Storage {
             ElementType::Library(datatype) => datatype,
             ElementType::Stored(_) => {
                 let group = version.group(&session)?;
-                opened = h5d::datatype(lock, &h5d::open(lock, &*group, path)?)?;
+                let dataset = open_in_library(lock, version.file.read_at(), &group, path)?;
+                opened = h5d::datatype(lock, &dataset)?;
                 &opened
             }
         };

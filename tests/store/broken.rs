@@ -133,6 +133,33 @@ fn strings_of_attributes_in_a_damaged_heap_are_an_error_that_names_them() -> Out
     Ok(())
 }
 
+/// libhdf5 is asked for the type of a version's dataset where its bytes are not those of the stored chunks' type. For that it
+/// opens the dataset, and reads the heap that its list is in.
+#[test]
+fn a_list_in_a_damaged_heap_is_an_error_where_libhdf5_has_to_open_its_dataset() -> Outcome {
+    /// Little-endian integers of 8 bytes, and where it says how they are padded (specification IV.A.2.d).
+    const INTEGERS: &[u8] = &[0x10, 0x08, 0, 0, 8, 0, 0, 0, 0, 0, 64, 0];
+    const PADDING: usize = 1;
+    let copy = with_endless_heaps("libver-earliest")?;
+    let sound = std::fs::read(&copy)?;
+    let places = (0..sound.len()).filter(|&at| sound[at..].starts_with(INTEGERS));
+    let mut damaged_heaps = 0;
+    for place in places {
+        let mut bytes = sound.clone();
+        bytes[place + PADDING] ^= 2;
+        std::fs::write(&copy, bytes)?;
+        let file = VersionedFile::open(&copy)?;
+        let version = file.version("r0")?;
+        for path in version.datasets()? {
+            if let Err(Error::Dataset { fault, .. }) = version.dataset(&path) {
+                damaged_heaps += usize::from(fault.to_string().contains("heap"));
+            }
+        }
+    }
+    assert!(damaged_heaps > 0);
+    Ok(())
+}
+
 #[test]
 fn what_is_sound_in_a_broken_file_stays_readable() -> Outcome {
     let values: Vec<i32> = (0..10).collect();
