@@ -79,11 +79,11 @@ pub(crate) struct Repack {
     /// Replace OUT.h5 if it is there
     #[arg(long, requires = "out")]
     pub(crate) overwrite: bool,
-    #[command(flatten)]
-    pub(crate) settings: Settings,
     /// Print the report as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }

@@ -19,6 +19,7 @@ use crate::ops;
 /// old fill value, stored or not, become the new one.
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "h5strata rewrite [OPTIONS] <FILE> <DATASET>...\n       h5strata rewrite [OPTIONS] <FILE> --all",
     group = ArgGroup::new("datasets_or_all").args(["datasets", "all"]).required(true),
     group = ArgGroup::new("settings")
         .args(["chunks", "dtype", "fill", "gzip", "shuffle", "fletcher32", "filters", "no_filters"])
@@ -40,8 +41,6 @@ pub(crate) struct Rewrite {
     /// Change all datasets of all versions
     #[arg(long)]
     pub(crate) all: bool,
-    #[command(flatten)]
-    pub(crate) settings: Settings,
     /// Check everything and tell what would change, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -49,6 +48,8 @@ pub(crate) struct Rewrite {
     /// after, versions, chunks, bytes}
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: Settings,
     #[command(flatten)]
     pub(crate) changes: Changes,
 }
