@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::blocks::{Blocks, Region};
 use super::convert::Convert;
-use crate::dims::{ChunkIndex, Dims, strides, unravel};
+use crate::dims::{ChunkIndex, Dims, strides};
 use crate::memory::zeroed;
 use crate::selection::{AxisSelection, Selection};
 use crate::staged::{Base, BaseChunk};
@@ -75,15 +75,24 @@ impl ElementSource {
             let byte = |element: u64| usize::try_from(element).unwrap_or(usize::MAX / 64);
             byte(start).saturating_mul(size)..byte(start + run).saturating_mul(size)
         };
-        for row in 0..outer.iter().product() {
-            let at: Dims = unravel(row, outer);
-            let place = |strides: &[u64]| -> u64 {
-                at.iter().zip(strides).map(|(at, stride)| at * stride).sum()
-            };
-            let from = elements.get(bytes(first + place(&from_strides), from_size));
-            let to = out.get_mut(bytes(place(&to_strides), to_size));
-            if let (Some(from), Some(to)) = (from, to) {
-                self.convert.apply(from, to);
+        // Along the outer axes like an odometer: most runs are short where rows become columns.
+        let (mut from, mut to) = (first, 0);
+        let mut at: Dims = outer.iter().map(|_| 0).collect();
+        for _ in 0..outer.iter().product::<u64>() {
+            let elements = elements.get(bytes(from, from_size));
+            if let (Some(elements), Some(place)) = (elements, out.get_mut(bytes(to, to_size))) {
+                self.convert.apply(elements, place);
+            }
+            for axis in (0..outer.len()).rev() {
+                at[axis] += 1;
+                from += from_strides[axis];
+                to += to_strides[axis];
+                if at[axis] < outer[axis] {
+                    break;
+                }
+                from -= at[axis] * from_strides[axis];
+                to -= at[axis] * to_strides[axis];
+                at[axis] = 0;
             }
         }
     }
