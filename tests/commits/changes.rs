@@ -145,7 +145,7 @@ fn a_renamed_file_reads_the_same_and_its_mappings_name_no_file() -> Outcome {
     stage.dataset_mut("g/x")?.write_scalar(s![0], 9_i64)?;
     stage.commit()?;
     drop(file);
-    let renamed = scratch.folder.path().join("renamed.h5");
+    let renamed = scratch.folder().join("renamed.h5");
     fs::rename(&scratch.path, &renamed)?;
     for raw_path in [RawPath::Auto, RawPath::Library] {
         let file = OpenOptions::new().raw_path(raw_path).open(&renamed)?;

@@ -28,37 +28,13 @@ mod reuse;
 mod rules;
 mod space;
 
-use std::path::{Path, PathBuf};
-
 use h5strata::store::{Dataset, Element, StageFault};
 use h5strata::{Error, Selection, VersionedFile};
 use ndarray::ArrayD;
+use support::scratch::Scratch;
 use support::{SupportError, made};
 
-/// A new versioned file in a folder of its own, which goes when it is dropped.
-struct Scratch {
-    folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
 impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { folder, path }
-    }
-
-    /// A copy of a file.
-    fn copy_of(file: &Path) -> Self {
-        let scratch = Self::new();
-        std::fs::copy(file, &scratch.path).unwrap();
-        scratch
-    }
-
-    fn create(&self) -> VersionedFile {
-        VersionedFile::create(&self.path).unwrap()
-    }
-
     fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.path).unwrap()
     }

@@ -215,10 +215,10 @@ fn an_existing_file_is_never_created_anew() -> Outcome {
         _ => false,
     };
     assert!(exists(&scratch.path));
-    let link = scratch.folder.path().join("link.h5");
+    let link = scratch.folder().join("link.h5");
     std::os::unix::fs::symlink("nowhere", &link)?;
     assert!(exists(&link));
-    assert!(exists(scratch.folder.path()));
+    assert!(exists(scratch.folder()));
     assert!(scratch.bytes() == before);
     Ok(())
 }

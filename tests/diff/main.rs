@@ -17,29 +17,9 @@ mod model;
 mod package;
 mod rules;
 
-use std::path::PathBuf;
-
+use h5strata::VersionedFile;
 use h5strata::store::DatasetDiff;
-use h5strata::{Durability, OpenOptions, VersionedFile};
-
-/// A new versioned file in a folder of its own, which goes when it is dropped.
-struct Scratch {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
-impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { _folder: folder, path }
-    }
-
-    /// Creates the file. Nothing is synced: these tests lose no power.
-    fn create(&self) -> VersionedFile {
-        OpenOptions::new().durability(Durability::Process).create(&self.path).unwrap()
-    }
-}
+use support::scratch::Scratch;
 
 /// How the dataset "x" differs between two versions, whether it does or not.
 fn diff(file: &VersionedFile, old: &str, new: &str) -> DatasetDiff {

@@ -126,7 +126,7 @@ fn permissions_links_and_the_folder_are_as_before() -> Outcome {
 fn what_a_stopped_process_has_left_is_removed_by_the_next_one() -> Outcome {
     let scratch = Scratch::new();
     let mut file = three(&scratch);
-    let folder = scratch.folder.path();
+    let folder = scratch.folder();
     for name in [".versions.h5.h5strata-new-abcdef", ".other.h5.h5strata-new-abcdef"] {
         std::fs::write(folder.join(name), [0x5e; 100])?;
     }

@@ -31,7 +31,7 @@ fn a_repacked_file_shows_the_same() -> Outcome {
     let scratch = Scratch::new();
     let mut file = scattered(&scratch);
     let expected = Picture::of(&file);
-    let out = scratch.folder.path().join("out.h5");
+    let out = scratch.folder().join("out.h5");
     let report = file.repack(&out, &RepackOptions::new())?;
     assert_eq!((report.versions, report.datasets), (20, 2));
     let repacked = VersionedFile::open(&out)?;
@@ -63,7 +63,7 @@ fn chunks_lie_as_the_current_version_reads_them() -> Outcome {
 fn a_file_that_is_there_is_left_alone_unless_it_is_to_be_replaced() -> Outcome {
     let scratch = Scratch::new();
     let file = scattered(&scratch);
-    let out = scratch.folder.path().join("out.h5");
+    let out = scratch.folder().join("out.h5");
     std::fs::write(&out, "not a file of versions")?;
     let refused = file.repack(&out, &RepackOptions::new());
     assert!(matches!(refused, Err(Error::Io { file, .. }) if file == out));

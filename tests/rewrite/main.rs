@@ -17,40 +17,13 @@ mod package;
 mod rules;
 mod strings;
 
-use std::path::PathBuf;
-
 use h5strata::{Durability, OpenOptions, VersionedFile};
-
-/// A folder of its own with a place for a file, which goes when it is dropped.
-struct Scratch {
-    folder: tempfile::TempDir,
-    path: PathBuf,
-}
+use support::scratch::Scratch;
 
 impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { folder, path }
-    }
-
-    /// A file whose commits are not synced.
-    fn create(&self) -> VersionedFile {
-        OpenOptions::new().durability(Durability::Process).create(&self.path).unwrap()
-    }
-
     /// The same file again, to be written to.
     fn open(&self) -> VersionedFile {
         OpenOptions::new().durability(Durability::Process).open_rw(&self.path).unwrap()
-    }
-
-    /// Names of the files in the folder.
-    fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.folder.path()).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{Scratch, assert_sound};
 /// Rewrites datasets of a file of versioned-hdf5, and has that check it against what JSON says has changed.
 fn check(changes: &[(&[&str], RewriteOptions, &str)]) -> Outcome {
     let scratch = Scratch::new();
-    let old = scratch.folder.path().join("old.h5");
+    let old = scratch.folder().join("old.h5");
     made::rewritten(&["make".as_ref(), old.as_os_str()])?;
     std::fs::copy(&old, &scratch.path)?;
     let mut file = scratch.open();

@@ -172,7 +172,7 @@ fn progress_goes_up_to_the_end() {
 fn a_repacked_file_has_all_datasets_in_other_settings() {
     let scratch = Scratch::new();
     let file = numbers(&scratch);
-    let out = scratch.folder.path().join("out.h5");
+    let out = scratch.folder().join("out.h5");
     let settings = RewriteOptions::new().chunks(&[50]).filters(FilterRequest::default());
     file.repack(&out, &RepackOptions::new().settings(settings)).unwrap();
     let repacked = VersionedFile::open(&out).unwrap();

@@ -14,29 +14,11 @@ mod costs;
 mod counted;
 mod made_files;
 
-use std::path::PathBuf;
-
 use h5strata::store::{DatasetStats, VersionStats};
-use h5strata::{Durability, OpenOptions, Stats, StatsOptions, VersionedFile};
-
-/// A new versioned file in a folder of its own, which goes when it is dropped.
-struct Scratch {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
+use h5strata::{OpenOptions, Stats, StatsOptions, VersionedFile};
+use support::scratch::Scratch;
 
 impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { _folder: folder, path }
-    }
-
-    /// Creates the file. Nothing is synced: these tests lose no power.
-    fn create(&self) -> VersionedFile {
-        OpenOptions::new().durability(Durability::Process).create(&self.path).unwrap()
-    }
-
     /// Counts the file's bytes, all of them.
     fn stats(&self) -> Stats {
         whole(&VersionedFile::open(&self.path).unwrap())

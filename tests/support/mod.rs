@@ -7,6 +7,7 @@
 pub(crate) mod answers;
 pub(crate) mod cost;
 pub(crate) mod made;
+pub(crate) mod scratch;
 pub(crate) mod shared;
 pub(crate) mod values;
 

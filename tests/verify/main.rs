@@ -17,32 +17,14 @@ mod sound;
 mod structure;
 mod upgrades;
 
+use h5strata::store::{Finding, Severity};
+use h5strata::{VerifyOptions, VerifyReport, VersionedFile};
 use std::fs::OpenOptions as OsOptions;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
-
-use h5strata::store::{Finding, Severity};
-use h5strata::{Durability, OpenOptions, VerifyOptions, VerifyReport, VersionedFile};
+use support::scratch::Scratch;
 use support::{Outcome, SupportError, made};
 
-/// A new versioned file in a folder of its own, which goes when it is dropped.
-struct Scratch {
-    _folder: tempfile::TempDir,
-    path: PathBuf,
-}
-
 impl Scratch {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("versions.h5");
-        Self { _folder: folder, path }
-    }
-
-    /// Creates the file. Nothing is synced: these tests lose no power.
-    fn create(&self) -> VersionedFile {
-        OpenOptions::new().durability(Durability::Process).create(&self.path).unwrap()
-    }
-
     /// Changes the file, which is not open, by `tests/python/alter.py`.
     fn alter(&self, command: &str, arguments: &[&str]) -> Result<String, SupportError> {
         made::alter(command, &self.path, arguments)
