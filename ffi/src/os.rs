@@ -47,6 +47,32 @@ pub fn will_need(_file: BorrowedFd<'_>, _offset: u64, _length: u64) -> Result<()
     Ok(())
 }
 
+/// Has the file system set blocks aside for `length` bytes from `offset` of a file on, without changing what the file
+/// shows or its size (`fallocate`, `FALLOC_FL_KEEP_SIZE`).
+///
+/// # Errors
+/// [`Error::Os`], where there is no room or the file system cannot; [`Error::Limit`] for ranges that no file has.
+#[cfg(target_os = "linux")]
+pub fn set_aside(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<(), Error> {
+    let (start, bytes) = (file_offset(offset)?, file_offset(length)?);
+    // SAFETY: the descriptor is open while it is borrowed; the call touches no memory of ours.
+    let status =
+        unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, start, bytes) };
+    match status {
+        0 => Ok(()),
+        _ => Err(Error::Os { call: "fallocate", source: io::Error::last_os_error() }),
+    }
+}
+
+/// Has the file system set blocks aside: not on this system.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub fn set_aside(_file: BorrowedFd<'_>, _offset: u64, _length: u64) -> Result<(), Error> {
+    Ok(())
+}
+
 /// Has the system close a descriptor in programs that this process starts (`FD_CLOEXEC`).
 ///
 /// # Errors

@@ -48,6 +48,9 @@ impl Overlay {
     pub(crate) fn sync_data(&mut self) -> Result<(), JournalError> {
         self.expect_stage(&[Stage::Writing], "syncing the data")?;
         self.check_writes()?;
+        let size = self.size.max(self.committed_end);
+        let given_back = self.tail.give_room_back(&self.file, size);
+        given_back.map_err(JournalError::io(&self.path, Action::Cut))?;
         if self.has_tail && self.is_durable() {
             self.file.sync_data().map_err(JournalError::io(&self.path, Action::Sync))?;
         }

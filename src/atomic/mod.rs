@@ -17,7 +17,7 @@
 //!
 //! Nothing here calls libhdf5, which sees an overlay, or a file that is read, through a driver of its own
 //! ([`Storage`](h5strata_ffi::h5fd::Storage)). Of the operating system it asks: open, positional reads and writes,
-//! setting the size, fsync, fdatasync, unlink, and locks.
+//! setting the size, setting blocks aside, fsync, fdatasync, unlink, and locks.
 
 mod batch;
 mod commit;
@@ -34,6 +34,7 @@ mod pages;
 mod read_view;
 mod reader;
 mod recovery;
+mod room;
 mod sidecar;
 mod tail;
 #[cfg(test)]

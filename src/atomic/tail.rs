@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::page::at_most;
+use super::room::Room;
 
 /// Bytes of a write from which it goes to the file by itself: copying it once more would cost as much as it saves.
 const LARGE: usize = 32 << 10;
@@ -18,6 +19,7 @@ pub(super) struct Tail {
     /// Where the bytes go that are held back.
     start: u64,
     held: Vec<u8>,
+    room: Room,
 }
 
 impl Tail {
@@ -35,7 +37,7 @@ impl Tail {
         }
         self.flush(file)?;
         if bytes.len() >= LARGE {
-            return file.write_all_at(bytes, address);
+            return put(&mut self.room, file, bytes, address);
         }
         self.start = address;
         self.held.extend_from_slice(bytes);
@@ -57,10 +59,18 @@ impl Tail {
     pub(super) fn flush(&mut self, file: &File) -> io::Result<()> {
         let written = match self.held.as_slice() {
             [] => Ok(()),
-            held => file.write_all_at(held, self.start),
+            held => put(&mut self.room, file, held, self.start),
         };
         self.held.clear();
         written
+    }
+
+    /// Has the file, of this size, give back what was set aside behind its end and not written.
+    ///
+    /// # Errors
+    /// Those of the operating system.
+    pub(super) fn give_room_back(&mut self, file: &File, size: u64) -> io::Result<()> {
+        if std::mem::take(&mut self.room).is_left(size) { file.set_len(size) } else { Ok(()) }
     }
 
     /// Gives up what is held back.
@@ -79,8 +89,15 @@ impl Tail {
     }
 }
 
+fn put(room: &mut Room, file: &File, bytes: &[u8], address: u64) -> io::Result<()> {
+    room.make(file, address, address.saturating_add(bytes.len() as u64));
+    file.write_all_at(bytes, address)
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt;
+
     use super::*;
 
     #[test]
@@ -114,5 +131,21 @@ mod tests {
         let mut out = vec![0; expected.len()];
         super::super::merge::read_or_zero(&file, 0, &mut out).unwrap();
         assert!(out == expected);
+    }
+    #[test]
+    fn what_was_set_aside_and_not_written_is_given_back() {
+        let file = tempfile::tempfile().unwrap();
+        let mut tail = Tail::default();
+        let bytes = vec![7; 1 << 20];
+        let mut end = 0;
+        while end < 33 << 20 {
+            tail.write(&file, &bytes, end).unwrap();
+            end += bytes.len() as u64;
+            assert_eq!(file.metadata().unwrap().len(), end, "what is set aside does not show");
+        }
+        tail.give_room_back(&file, end).unwrap();
+        let metadata = file.metadata().unwrap();
+        assert_eq!(metadata.len(), end);
+        assert!(metadata.blocks() * 512 <= end + (1 << 20), "{} blocks", metadata.blocks());
     }
 }

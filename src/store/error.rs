@@ -497,9 +497,6 @@ pub enum DatasetFault {
         /// Why.
         error: CodecError,
     },
-    /// The thread that writes chunks has ended before all were written.
-    #[error("the thread that writes chunks has stopped")]
-    WriterStopped,
     /// Another version of the dataset cannot be looked at.
     #[error("{0}")]
     OtherVersion(#[source] Box<Error>),

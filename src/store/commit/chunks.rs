@@ -2,13 +2,12 @@
 //!
 //! ```text
 //! staged or brought ──► digest ──► known? ──► encode ──► H5Dwrite_chunk
-//!   batch by batch     all cores   in order   all cores   one thread, beside the next batch
+//!   batch by batch     all cores   in order   all cores   one core, beside the next batch
 //! ```
 //!
-//! Memory: three batches at most, one in each of the last two stages and one in between.
+//! Memory: two batches at most, one that is written and one that is made.
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -33,7 +32,7 @@ use crate::raw::{RawWriter, Threads};
 use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
 /// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
-/// three times.
+/// twice.
 const BATCH_BYTES: usize = 8 << 20;
 
 /// Chunks that go through the stages together, at most.
@@ -191,6 +190,7 @@ impl<'c> ChunkStore<'c> {
         Ok(brought.collect())
     }
 
+    /// Takes the chunks through the stages, batch by batch.
     fn store(
         &mut self,
         brought: &[(ChunkIndex, ChunkIndex)],
@@ -199,32 +199,59 @@ impl<'c> ChunkStore<'c> {
     ) -> Result<(), DatasetFault> {
         let content = self.content;
         let staged: Vec<_> = content.array.staged().collect();
-        let (writer, meter, buffers) = (self.writer, self.meter, Arc::clone(&self.buffers));
-        // Strings are let go batch by batch, so none of them may wait for another thread.
+        let mut unchanged = self
+            .kept_base()
+            .and_then(|base| Unchanged::new(content, base, self.threads, staged.len()));
+        let mut early = self.early.take();
         let size = self.batch_chunks();
-        let is_alone = is_one_batch || content.strings.is_some();
-        if is_alone || matches!(self.threads, Threads::One) {
-            let mut write = |batch: Vec<Placed<'_>>| {
-                if let (true, Some(last)) = (is_one_batch, batch.last()) {
-                    // Giving room back would take libhdf5 a walk through all stored chunks.
-                    let chunks = last.raw.0.saturating_add(1);
-                    writer.set_chunks(&h5strata_ffi::lock(), chunks)?;
-                }
-                write_all(writer, meter, &buffers, batch)
-            };
-            return self.batches(size, &staged, brought, stored, &mut write);
+        let mut waiting = Vec::new();
+        for batch in staged.chunks(size) {
+            waiting = self.write_beside(waiting, |store| {
+                let changed = store.changed(batch, unchanged.as_mut(), stored);
+                let digests = early.as_mut().map(|early| early.drain(..changed.len()).collect());
+                let candidates = store.candidates(changed, digests);
+                store.place(candidates, stored)
+            })?;
         }
-        std::thread::scope(|scope| {
-            let (sender, receiver) = sync_channel(1);
-            let written = scope.spawn(|| {
-                receiver.into_iter().try_for_each(|batch| write_all(writer, meter, &buffers, batch))
-            });
-            let mut send = |batch| sender.send(batch).map_err(|_| DatasetFault::WriterStopped);
-            let sent = self.batches(size, &staged, brought, stored, &mut send);
-            drop(sender);
-            // A failure to write ends the batches too, and is the one to tell of.
-            written.join().unwrap_or(Err(DatasetFault::WriterStopped)).and(sent)
-        })
+        // A batch of strings is a chunk: what it takes in memory is not known before it is there.
+        let size = if content.strings.is_some() { 1 } else { size };
+        for batch in brought.chunks(size) {
+            let before = content.strings.as_ref().map(|strings| strings.read().mark());
+            waiting = self.write_beside(waiting, |store| {
+                let candidates = store.candidates(store.bring(batch)?, None);
+                store.place(candidates, stored)
+            })?;
+            if let (Some(strings), Some(before)) = (&content.strings, before) {
+                self.write(std::mem::take(&mut waiting))?;
+                strings.write().back_to(before);
+            }
+        }
+        if let (true, Some(last)) = (is_one_batch, waiting.last()) {
+            // Giving room back would take libhdf5 a walk through all stored chunks.
+            let chunks = last.raw.0.saturating_add(1);
+            self.writer.set_chunks(&h5strata_ffi::lock(), chunks)?;
+        }
+        self.write(waiting)
+    }
+
+    /// Makes the next batch while the one before is written.
+    fn write_beside(
+        &mut self,
+        before: Vec<Placed<'c>>,
+        make: impl FnOnce(&mut Self) -> Result<Vec<Placed<'c>>, DatasetFault>,
+    ) -> Result<Vec<Placed<'c>>, DatasetFault> {
+        if before.is_empty() {
+            return make(self);
+        }
+        let (writer, meter, buffers) = (self.writer, self.meter, Arc::clone(&self.buffers));
+        let mut written = Ok(());
+        let write = || written = write_all(writer, meter, &buffers, before);
+        let made = self.threads.beside(write, || make(self));
+        written.and(made)
+    }
+
+    fn write(&self, batch: Vec<Placed<'_>>) -> Result<(), DatasetFault> {
+        write_all(self.writer, self.meter, &self.buffers, batch)
     }
 
     /// Chunks that go through the stages together.
@@ -237,48 +264,27 @@ impl<'c> ChunkStore<'c> {
         if size > round { size - size % round } else { size }
     }
 
-    /// Takes batches of chunks through the stages, the last of which is `write`.
-    fn batches(
-        &mut self,
-        size: usize,
-        staged: &[StagedChunk<'_>],
-        brought: &[(ChunkIndex, ChunkIndex)],
+    /// The staged chunks of a batch that are not as they were before; the others are stored already.
+    fn changed(
+        &self,
+        batch: &[StagedChunk<'_>],
+        unchanged: Option<&mut Unchanged<'_>>,
         stored: &mut StoredChunks,
-        write: &mut dyn FnMut(Vec<Placed<'c>>) -> Result<(), DatasetFault>,
-    ) -> Result<(), DatasetFault> {
-        let mut unchanged = self
-            .kept_base()
-            .and_then(|base| Unchanged::new(self.content, base, self.threads, staged.len()));
-        let mut early = self.early.take();
-        for batch in staged.chunks(size) {
-            let as_before = unchanged.as_mut().map(|unchanged| unchanged.find(batch));
-            let mut as_before = as_before.unwrap_or_default().into_iter();
-            let mut changed = Vec::with_capacity(batch.len());
-            for &(chunk, elements) in batch {
-                match as_before.next().flatten() {
-                    Some(raw) => {
-                        stored.report.chunks_reused += 1;
-                        stored.map.push((chunk, raw));
-                        self.meter.count(1);
-                    }
-                    None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
+    ) -> Vec<(ChunkIndex, ChunkBytes<'c>)> {
+        let as_before = unchanged.map(|unchanged| unchanged.find(batch));
+        let mut as_before = as_before.unwrap_or_default().into_iter();
+        let mut changed = Vec::with_capacity(batch.len());
+        for &(chunk, elements) in batch {
+            match as_before.next().flatten() {
+                Some(raw) => {
+                    stored.report.chunks_reused += 1;
+                    stored.map.push((chunk, raw));
+                    self.meter.count(1);
                 }
-            }
-            let digests = early.as_mut().map(|early| early.drain(..changed.len()).collect());
-            let candidates = self.candidates(changed, digests);
-            write(self.place(candidates, stored)?)?;
-        }
-        // A batch of strings is a chunk: what it takes in memory is not known before it is there.
-        let size = if self.content.strings.is_some() { 1 } else { size };
-        for batch in brought.chunks(size) {
-            let before = self.content.strings.as_ref().map(|strings| strings.read().mark());
-            let candidates = self.candidates(self.bring(batch)?, None);
-            write(self.place(candidates, stored)?)?;
-            if let (Some(strings), Some(before)) = (&self.content.strings, before) {
-                strings.write().back_to(before);
+                None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
             }
         }
-        Ok(())
+        changed
     }
 
     /// Has the base bring chunks, here and in the grid of the base.
