@@ -46,6 +46,10 @@ from .rivals import (
     write_request,
 )
 from .space import parts_of
+from .touched import touch_memory
+
+VERSIONS_IN_MEMORY = 4
+"""What a file of many versions takes, and the values that it is written from, in first versions."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Question:
     """The file that it is to write."""
     original: Path | None = None
     """What the target is a copy of, before the engine gets it."""
+    memory: int = 0
+    """Bytes that the values and the target may take of the machine's memory."""
 
     def ask(self, limit: float) -> dict[str, Any]:
         """One answer. What earlier rounds have left for the disk goes there first, so as not to disturb this one."""
@@ -75,6 +81,7 @@ class Question:
             if self.original is not None:
                 shutil.copyfile(self.original, self.target)
             os.sync()
+            touch_memory(self.memory)
         if isinstance(self.engine, Engine):
             return self.engine.ask(self.request, limit)
         with Engine(self.engine) as engine:
@@ -131,17 +138,18 @@ class Runner:
     def _question(self, engine: str, case: Case, paths: Paths, of_this_case: ExitStack) -> Question:
         own_processes = isinstance(case, TargetCase) and case.own_processes
         original = paths.source if isinstance(case, DeleteCase) else None
+        memory = VERSIONS_IN_MEMORY * case.workload.first_bytes if isinstance(case, TargetCase) else 0
         if engine in C_PROGRAMS:
             command, request = self._command(engine, case, paths), None
         else:
             command, request = engine_command(engine, self._programs), self._request(engine, case, paths)
         if own_processes:
-            return Question(command, request, paths.target, original)
+            return Question(command, request, paths.target, original, memory)
         if engine in C_PROGRAMS:
-            return Question(of_this_case.enter_context(Engine(command)), request, paths.target, original)
+            return Question(of_this_case.enter_context(Engine(command)), request, paths.target, original, memory)
         if engine not in self._running:
             self._running[engine] = self._stack.enter_context(Engine(command))
-        return Question(self._running[engine], request, paths.target, original)
+        return Question(self._running[engine], request, paths.target, original, memory)
 
     def _target(self, case: TargetCase, of_this_case: ExitStack) -> Path:
         """The file that all engines write, one after the other; there is none before nor after."""
