@@ -270,10 +270,12 @@ class Generator:
         return {"op": "rename", "from": path, "to": free[0]}
 
     def upkeep(self) -> Step | None:
-        """What is done to a whole file; chunks, types, fill values and filters versioned-hdf5 alone can change."""
-        if self.chance(0.5):
+        """What is done to a whole file."""
+        if self.chance(0.4):
             return self.delete()
-        return self.repack() if self.engine == "ours" else self.modify()
+        if self.engine != "ours":
+            return self.modify()
+        return self.repack() if self.chance(0.3) else self.rewrite()
 
     def repack(self) -> Step:
         """The file anew, without what no version needs."""
@@ -294,12 +296,41 @@ class Generator:
         self.model.apply(step)
         return step
 
-    def modify(self) -> Step | None:
-        """Another chunk shape, type, fill value or compression for a dataset."""
+    def _existing(self) -> str | None:
+        """A dataset of some version."""
         paths = sorted({path for version in self.model.versions.values() for path in version.datasets})
-        if not paths:
+        return self.pick(paths) if paths else None
+
+    def rewrite(self) -> Step | None:
+        """Some of another chunk shape, type, fill value and filters for a dataset, by our program."""
+        path = self._existing()
+        if path is None:
             return None
-        path = self.pick(paths)
+        settings = self.model.settings[path]
+        step: Step = {"step": "rewrite", "dataset": path}
+        text = settings.dtype
+        if self.chance(0.3):
+            text = self.pick(kinds.wider(text))
+            step["dtype"] = text
+        if self.chance(0.6):
+            step["chunks"] = [int(self.rng.integers(1, 6)) for _ in settings.chunks]
+        if text not in (kinds.LONG_DOUBLE, kinds.ENUM) and self.chance(0.5):
+            fill = self._fill(text)
+            if fill is not None:
+                step["fill"] = fill
+        if self.chance(0.4):
+            names = pipelines.FOR_STRINGS if text == kinds.STRING else list(pipelines.PIPELINES)
+            step["filters"] = pipelines.PIPELINES[self.pick(names)][0]
+        if not step.keys() & {"chunks", "dtype", "fill", "filters"}:
+            return None
+        self.model.apply(step)
+        return step
+
+    def modify(self) -> Step | None:
+        """Another chunk shape, type, fill value or compression for a dataset, by versioned-hdf5."""
+        path = self._existing()
+        if path is None:
+            return None
         settings = self.model.settings[path]
         kind = kinds.dtype_of(settings.dtype).kind
         step: Step = {"step": "modify", "dataset": path}

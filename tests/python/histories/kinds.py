@@ -34,6 +34,18 @@ def dtype_of(text: str) -> np.dtype:
     return np.dtype(eval(text, {}) if text.startswith("[") else text)
 
 
+def wider(text: str) -> list[str]:
+    """Types that a type is cast to in one way only, itself among them."""
+    dtype = dtype_of(text)
+    if dtype.kind == "S":
+        return [text, f"|S{dtype.itemsize + 3}"]
+    if text not in NUMBERS:
+        return [text]
+    others = [other for other in NUMBERS if np.can_cast(dtype, other, "safe")]
+    # NumPy casts halves itself, and leaves a signalling NaN signalling, which no processor does.
+    return [other for other in others if dtype.str[1:] != "f2" or other[1:] == "f2"]
+
+
 def is_exact(text: str) -> bool:
     """Whether equal values are equal bytes, and so equal digests."""
     return text != LONG_DOUBLE
@@ -114,6 +126,14 @@ def same(left: np.ndarray, right: np.ndarray, text: str) -> bool:
     if text == LONG_DOUBLE:
         return significant(left) == significant(right)
     return np.ascontiguousarray(left).tobytes() == np.ascontiguousarray(right).tobytes()
+
+
+def equal_elements(array: np.ndarray, element: np.ndarray) -> np.ndarray:
+    """Which elements of an array are an element of its type, bit for bit."""
+    size = array.dtype.itemsize
+    rows = np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8).reshape(-1, size)
+    equal = (rows == np.frombuffer(element.astype(array.dtype).tobytes(), np.uint8)).all(axis=1)
+    return np.asarray(equal).reshape(array.shape)
 
 
 def significant(array: np.ndarray) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import kinds
+from . import kinds, pipelines
 from .selections import InvalidHistoryError, Resolved, resolve
 
 FIRST = "__first_version__"
@@ -26,6 +26,19 @@ class Settings:
     filters: dict[str, Any]
     #: Keywords of h5py in place of `filters`, after versioned-hdf5 changed them.
     keywords: dict[str, Any] | None = None
+
+    def pipeline(self) -> list[Any]:
+        """Id, flags and parameters of each filter."""
+        keywords = pipelines.keywords(self.filters) | (self.keywords or {})
+        if keywords.get("compression") == "lzf":
+            keywords.pop("compression_opts", None)
+        return pipelines.expected(self.dtype, self.chunks, keywords)
+
+    def is_same(self, other: "Settings") -> bool:
+        """Whether nothing changes."""
+        if (self.dtype, self.chunks) != (other.dtype, other.chunks):
+            return False
+        return kinds.same(self.fill, other.fill, self.dtype) and self.pipeline() == other.pipeline()
 
 
 @dataclass
@@ -75,6 +88,19 @@ class Dataset:
             if old[axis] != shape[axis] and smaller % edge:
                 self.staged |= {chunk for chunk in self.stored if chunk[axis] == smaller // edge}
 
+    def rewrite(self, new: Settings) -> None:
+        """Other settings: elements that are the old fill value, bit for bit, become the new one, others are cast."""
+        old, values = self.settings, self.values
+        stored = [self.box(chunk) for chunk in self.stored]
+        # Signalling NaNs become quiet ones, which NumPy warns of.
+        with np.errstate(invalid="ignore"):
+            self.settings, self.values, self.stored = new, values.astype(kinds.dtype_of(new.dtype)), {}
+        if old.dtype != kinds.STRING:
+            self.values[kinds.equal_elements(values, old.fill)] = new.fill
+        self.staged = {
+            chunk for chunk in self.grid(values.shape) if any(_overlap(self.box(chunk), box) for box in stored)
+        }
+
     def commit(self, raw: set[bytes], *, fill_edges_stored: bool) -> None:
         """Stores what was staged: `raw` are the digests of the dataset's stored chunks, of all versions.
 
@@ -92,6 +118,10 @@ class Dataset:
                 self.stored[chunk] = found
         raw.update(self.stored.values())
         self.staged.clear()
+
+
+def _overlap(one: tuple[slice, ...], other: tuple[slice, ...]) -> bool:
+    return all(max(a.start, b.start) < min(a.stop, b.stop) for a, b in zip(one, other, strict=True))
 
 
 def digest(elements: np.ndarray, dtype: str) -> bytes:
@@ -173,6 +203,8 @@ class Model:
             self._delete(step["versions"], everywhere=step.get("engine") == "ours")
         elif step["step"] == "repack":
             self._delete([], everywhere=True)
+        elif step["step"] == "rewrite":
+            self._rewrite(step)
         else:
             self._modify(step)
 
@@ -268,8 +300,8 @@ class Model:
             if not kept:
                 del self.raw[path], self.settings[path]
 
-    def _modify(self, step: Step) -> None:
-        """Another chunk shape, type, fill value or filters for a dataset, in all versions."""
+    def _changed_settings(self, step: Step) -> Settings:
+        """What a dataset has after another chunk shape, type, fill value or filters."""
         path = step["dataset"]
         if path not in self.settings or not any(path in version.datasets for version in self.versions.values()):
             raise InvalidHistoryError(f"no dataset {path}")
@@ -284,6 +316,30 @@ class Model:
             new.fill = kinds.fill_of(new.dtype, step["fill"])
         if "keywords" in step:
             new.keywords = step["keywords"]
+        if "filters" in step:
+            new.filters, new.keywords = step["filters"], None
+        return new
+
+    def _rewrite(self, step: Step) -> None:
+        """Other settings by our program: the file is written anew, and of the dataset every chunk that holds something
+        of a stored one."""
+        path = step["dataset"]
+        old, new = self.settings.get(path), self._changed_settings(step)
+        if old is not None and old.is_same(new):
+            return
+        self._delete([], everywhere=True)
+        self.settings[path] = new
+        raw = self.raw[path] = set()
+        for version in self.versions.values():
+            if path in version.datasets:
+                version.datasets[path].rewrite(new)
+                version.datasets[path].commit(raw, fill_edges_stored=self.fill_edges_stored)
+
+    def _modify(self, step: Step) -> None:
+        """Other settings for a dataset by versioned-hdf5, in all versions."""
+        path = step["dataset"]
+        new = self._changed_settings(step)
+        old = self.settings[path]
         self.settings[path] = new
         raw = self.raw[path] = set()
         for version in self.versions.values():

@@ -46,6 +46,9 @@ def apply(program: Path, path: Path, steps: list[Step]) -> None:
             case "repack":
                 run(program, "repack", path)
                 continue
+            case "rewrite":
+                run(program, "rewrite", path, step["dataset"], *_settings(step))
+                continue
             case other:
                 raise NotImplementedError(other)
         with tempfile.TemporaryDirectory() as directory:
@@ -58,6 +61,21 @@ def apply(program: Path, path: Path, steps: list[Step]) -> None:
             if not step["make_current"]:
                 options += ["--no-current"]
             run(program, "commit", path, step["name"], "--ops", ops, "--json", *options)
+
+
+def _settings(step: Step) -> list[str]:
+    """The options of a rewrite."""
+    options: list[str] = []
+    if "chunks" in step:
+        options += ["--chunks", ",".join(map(str, step["chunks"]))]
+    if "dtype" in step:
+        options += ["--dtype", step["dtype"]]
+    if "fill" in step:
+        fill = step["fill"]
+        options += ["--fill", fill if isinstance(fill, str) else json.dumps(fill)]
+    if "filters" in step:
+        options += ["--filters", json.dumps(step["filters"])]
+    return options
 
 
 def run(program: Path, *arguments: str | Path) -> str:

@@ -80,10 +80,7 @@ def _dataset(file: h5py.File, model: Model, path: str) -> None:
     _hold(set(raw.attrs) == {"chunks"}, f"attributes {set(raw.attrs)}")
     if text != kinds.STRING:
         _hold(kinds.same(np.array(raw.fillvalue, raw.dtype), settings.fill, text), f"fill value {raw.fillvalue!r}")
-    keywords = pipelines.keywords(settings.filters) | (settings.keywords or {})
-    if keywords.get("compression") == "lzf":
-        keywords.pop("compression_opts", None)
-    wanted = pipelines.expected(text, chunks, keywords)
+    wanted = settings.pipeline()
     _hold(pipelines.actual(raw) == wanted, f"filters {pipelines.actual(raw)}, expected {wanted}")
 
     _hold(table.dtype == HASH_ROW, f"hash table of type {table.dtype}")
