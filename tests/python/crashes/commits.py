@@ -1,6 +1,7 @@
 """The commits that are swept, and other changes to files: steps of histories, so that the models of `histories` say
 what a file must hold."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,25 @@ class Commit:
     snapshot: bool = False
     #: Whether versioned-hdf5 can do it, too.
     package: bool = True
-    #: Whether the file is of data_version 1, which is upgraded before.
-    old_format: bool = False
+    #: What is done to the file between its versions and the commit, so that it is not as the format wants it until
+    #: the commit is done.
+    alter: Callable[[Path], None] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What is done: a step of histories, `init` or `repair`."""
+        return "init" if self.step is None else str(self.step["step"])
+
+    @property
+    def is_repair(self) -> bool:
+        return self.kind == "repair"
 
     def model(self, state: str) -> Model:
         """What the file holds in a state, for the caller to change."""
         model = Model()
         for step in self.before or []:
             model.apply(step)
-        if state == NEW and self.step is not None:
+        if state == NEW and self.step is not None and not self.is_repair:
             model.apply(self.step)
         return model
 
@@ -122,6 +133,28 @@ def _on_base(name: str, *ops: Op, **options: Any) -> Commit:
     return Commit(name, _BASE, version("r3", list(ops)), **options)
 
 
+def make_old(path: Path) -> None:
+    """Makes a file one of data_version 1, in which strings have digests that no later format gives them."""
+    with h5py.File(path, "r+") as file:
+        del file["_version_data/versions"].attrs["data_version"]
+        table = file["_version_data/names/hash_table"]
+        rows = table[:]
+        rows["hash"] ^= 0x5A
+        table[:] = rows
+
+
+def damage(path: Path) -> None:
+    """Takes hash tables away, names a current version that there is not, and leaves a version uncommitted."""
+    with h5py.File(path, "r+") as file:
+        for name in ("values", "names"):
+            del file[f"_version_data/{name}/hash_table"]
+        versions = file["_version_data/versions"]
+        versions.attrs["current_version"] = "nobody"
+        half = versions.create_group("half")
+        half.attrs["prev_version"] = "r2"
+        half.attrs["committed"] = False
+
+
 COMMITS = {
     commit.name: commit
     for commit in (
@@ -177,7 +210,7 @@ COMMITS = {
             package=False,
         ),
         _on_base(
-            "upgrade", _write("names", "4:12", _words(200, 8)), _write("values", "7", 5), package=False, old_format=True
+            "upgrade", _write("names", "4:12", _words(200, 8)), _write("values", "7", 5), package=False, alter=make_old
         ),
         Commit(
             "delete",
@@ -185,19 +218,11 @@ COMMITS = {
             {"step": "delete", "versions": ["r1", "r3"], "engine": "ours"},
             package=False,
         ),
-        Commit("rewrite", _BASE, {"step": "modify", "dataset": "group/panel", "chunks": [5, 7]}, package=False),
+        Commit("rewrite", _BASE, {"step": "rewrite", "dataset": "group/panel", "chunks": [5, 7]}, package=False),
+        Commit("repack", _BASE, {"step": "repack"}, package=False),
+        Commit("repair", _BASE, {"step": "repair"}, package=False, alter=damage),
     )
 }
-
-
-def make_old(path: Path) -> None:
-    """Makes a file one of data_version 1, in which strings have digests that no later format gives them."""
-    with h5py.File(path, "r+") as file:
-        del file["_version_data/versions"].attrs["data_version"]
-        table = file["_version_data/names/hash_table"]
-        rows = table[:]
-        rows["hash"] ^= 0x5A
-        table[:] = rows
 
 
 def write_plain(content: Version, path: Path) -> None:

@@ -10,7 +10,7 @@ from histories.model import Step
 from histories.program import write_ops
 
 from . import intercept, power
-from .commits import COMMITS, NEW, OLD, Commit, following, make_old, write_plain
+from .commits import COMMITS, NEW, OLD, Commit, following, write_plain
 from .program import Listing, Program, run
 from .reader import Reader
 
@@ -25,10 +25,12 @@ class PreparationError(Exception):
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds, by h5strata: versions, digests of values, and layouts and attributes of the exports."""
+    """What a file holds, by h5strata: versions, digests of values, layouts and attributes of the exports, and what is
+    damaged."""
 
     listing: Listing
     plain: list[dict[str, Any]]
+    damage: list[str]
 
 
 def read(program: Program, file: Path, scratch: Path, reader: Reader, *, harmless: bool = False) -> Content:
@@ -38,7 +40,7 @@ def read(program: Program, file: Path, scratch: Path, reader: Reader, *, harmles
     names = [version["version"] for version in listing.versions]
     exports = program.export(file, names, scratch, harmless=harmless)
     try:
-        return Content(listing, reader("plain", exports))
+        return Content(listing, reader("plain", exports), program.damage(file, harmless=harmless))
     finally:
         shutil.rmtree(scratch)
 
@@ -77,13 +79,20 @@ def _command(
     file = folder / FILE
     if by_package:
         return [sys.executable, "-m", "crashes.by_package", commit.name, file]
-    if commit.step is None:
-        return program.init(file)
-    if commit.step["step"] == "delete":
-        return program.delete(file, commit.step["versions"])
-    if commit.step["step"] == "modify":
-        return program.rewrite(file, commit.step["dataset"], commit.step["chunks"])
-    return program.commit(file, commit.step["name"], *arguments)
+    step = commit.step or {}
+    match commit.kind:
+        case "init":
+            return program.init(file)
+        case "delete":
+            return program.delete(file, step["versions"])
+        case "rewrite":
+            return program.rewrite(file, step["dataset"], step["chunks"])
+        case "repack":
+            return program.repack(file)
+        case "repair":
+            return program.repair(file)
+        case _:
+            return program.commit(file, step["name"], *arguments)
 
 
 def files_in(folder: Path) -> power.Files:
@@ -102,8 +111,8 @@ def prepare(
         program.do(program.init(start / FILE))
     for number, step in enumerate(commit.before or []):
         program.do(program.commit(start / FILE, step["name"], *_operations(step, home / f"before-{number}")))
-    if commit.old_format:
-        make_old(start / FILE)
+    if commit.alter is not None:
+        commit.alter(start / FILE)
     arguments = _arguments(commit, home)
     next_arguments = {
         state: _operations(following(commit.model(state), NEXT), home / f"{NEXT}-{state}") for state in (OLD, NEW)
@@ -123,11 +132,13 @@ def prepare(
     for state, folder in ((OLD, start), (NEW, after)):
         file = folder / FILE
         contents[state] = read(program, file, home / "exports", reader) if file.exists() else None
-        if contents[state] is not None and not (commit.old_format and state == OLD):
+        if contents[state] is not None and not (commit.alter is not None and state == OLD):
             reader("hold_to_model", _copy(file, home), commit.name, state, [])
         copy = _copy(file, home)
         if not copy.exists():
             program.do(program.init(copy))
+        if commit.is_repair:
+            program.do(program.repair(copy))
         program.do(program.commit(copy, NEXT, *next_arguments[state]))
         listings[state] = program.listing(copy)
         reader("hold_to_model", copy, commit.name, state, [NEXT])
@@ -158,7 +169,7 @@ def _copy(file: Path, home: Path) -> Path:
 
 
 def _arguments(commit: Commit, home: Path) -> list[str | Path]:
-    if commit.step is None or commit.step["step"] != "version":
+    if commit.step is None or commit.kind != "version":
         return []
     if not commit.snapshot:
         return _operations(commit.step, home / "operations")

@@ -74,12 +74,23 @@ class Program:
         shape = ",".join(str(edge) for edge in chunks)
         return [self.path, "rewrite", file, dataset, "--chunks", shape, *self._durability, "--threads", "1"]
 
+    def repack(self, file: Path) -> list[str | Path]:
+        """The command line that writes the file anew."""
+        return [self.path, "repack", file, *self._durability, "--threads", "1"]
+
+    def repair(self, file: Path) -> list[str | Path]:
+        """The command line that puts right what is damaged."""
+        return [self.path, "verify", file, "--repair", *self._durability, "--threads", "1"]
+
     def init(self, file: Path) -> list[str | Path]:
         return [self.path, "init", file]
 
+    def _run(self, command: list[str | Path], *, harmless: bool) -> Done:
+        return run([*_WITHOUT_POWERS, *command] if harmless and os.geteuid() == 0 else command)
+
     def do(self, command: list[str | Path], *, harmless: bool = False) -> str:
         """What a command prints; with `harmless` as a user whom permissions bind."""
-        done = run([*_WITHOUT_POWERS, *command] if harmless and os.geteuid() == 0 else command)
+        done = self._run(command, harmless=harmless)
         if done.code != 0:
             raise RefusedError(f"{' '.join(map(str, command[1:3]))}: exit code {done.code}: {done.error}")
         return done.out
@@ -95,6 +106,14 @@ class Program:
         versions = json.loads(self.do([self.path, "log", file, "--json"], harmless=harmless))
         lines = self.do([self.path, "digest", file, "--json"], harmless=harmless).splitlines()
         return Listing(versions, [json.loads(line) for line in lines])
+
+    def damage(self, file: Path, *, harmless: bool = False) -> list[str]:
+        """What is damaged, in words."""
+        done = self._run([self.path, "verify", file, "--json", "--threads", "1"], harmless=harmless)
+        if done.code not in (0, 1):
+            raise RefusedError(f"verify: exit code {done.code}: {done.error}")
+        found = json.loads(done.out)["findings"]
+        return [finding["what"] for finding in found if finding["severity"] == "damage"]
 
     def export(self, file: Path, versions: list[str], directory: Path, *, harmless: bool = False) -> list[Path]:
         """Every version as a plain file."""
