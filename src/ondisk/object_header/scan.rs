@@ -87,10 +87,9 @@ pub(in super::super) fn search(
 /// How messages are stored in all blocks of one header.
 #[derive(Clone, Copy, Debug)]
 enum Format {
-    V1 {
-        /// Messages in all blocks together.
-        messages: u16,
-    },
+    /// The blocks are full of messages. How many there are is stored, and not looked at: some old writers stored a wrong
+    /// number, which libhdf5 overlooks (`H5O_protect`), and it would see messages that are not seen here.
+    V1,
     V2 {
         /// Each message carries its creation order.
         creation_order: bool,
@@ -117,11 +116,11 @@ impl Prefix {
             let structure = Structure::ObjectHeader;
             return Err(OndiskError::Signature { structure, address });
         }
-        let messages = cursor.u16()?;
+        let _messages = cursor.u16()?;
         let _reference_count = cursor.u32()?;
         let size = u64::from(cursor.u32()?);
         cursor.take(4)?;
-        Self::new(Format::V1 { messages }, bytes.len() - cursor.rest().len(), size, address)
+        Self::new(Format::V1, bytes.len() - cursor.rest().len(), size, address)
     }
 
     fn decode_v2(mut cursor: Cursor<'_>, count: usize, address: u64) -> Result<Self, OndiskError> {
@@ -216,7 +215,7 @@ impl Scan<'_> {
             let bytes = read_block(self.file, address, size)?;
             let block = self.check_block(&bytes, address)?;
             let start = match self.format {
-                Format::V1 { .. } => 0,
+                Format::V1 => 0,
                 Format::V2 { .. } => V2_BLOCK_SIGNATURE.len(),
             };
             if !bytes.starts_with(&V2_BLOCK_SIGNATURE[..start]) {
@@ -231,7 +230,7 @@ impl Scan<'_> {
     /// Checks a block's checksum, if it has one.
     fn check_block<'b>(&self, block: &'b [u8], address: u64) -> Result<Block<'b>, OndiskError> {
         let structure = Structure::ObjectHeader;
-        if matches!(self.format, Format::V1 { .. }) {
+        if matches!(self.format, Format::V1) {
             return Ok(Block { address, bytes: block, has_checksum: false });
         }
         let Some((covered, stored)) = block.split_last_chunk::<CHECKSUM_SIZE>() else {
@@ -254,19 +253,15 @@ impl Scan<'_> {
         let mut cursor = Cursor::new(messages, structure, address);
         // Fewer bytes than a message header are a gap; version 1 has none, its messages fill the block.
         while cursor.rest().len() >= self.message_header_size() {
-            if let Format::V1 { messages } = &mut self.format {
-                let Some(left) = messages.checked_sub(1) else { return Ok(()) };
-                *messages = left;
-            }
             let message_address = cursor.address();
             let kind = match self.format {
-                Format::V1 { .. } => cursor.u16()?,
+                Format::V1 => cursor.u16()?,
                 Format::V2 { .. } => cursor.u8()?.into(),
             };
             let size = cursor.u16()?;
             let flags = cursor.u8()?;
             match self.format {
-                Format::V1 { .. } if size % 8 != 0 => {
+                Format::V1 if size % 8 != 0 => {
                     return Err(OndiskError::Invalid {
                         structure,
                         address: message_address,
@@ -274,7 +269,7 @@ impl Scan<'_> {
                         value: size.into(),
                     });
                 }
-                Format::V1 { .. } => cursor.take(3)?,
+                Format::V1 => cursor.take(3)?,
                 Format::V2 { creation_order } => cursor.take(if creation_order { 2 } else { 0 })?,
             };
             let address = cursor.address();
@@ -287,7 +282,7 @@ impl Scan<'_> {
 
     fn message_header_size(&self) -> usize {
         match self.format {
-            Format::V1 { .. } => 8,
+            Format::V1 => 8,
             Format::V2 { creation_order: false } => 4,
             Format::V2 { creation_order: true } => 6,
         }

@@ -105,6 +105,17 @@ fn continuation_blocks_are_followed_until_all_messages_are_found() {
 }
 
 #[test]
+fn messages_beyond_the_stored_number_are_found_as_by_libhdf5() {
+    let messages = messages(WIDE, WIDE);
+    let last = block_v1(&messages[2..]);
+    let first = header_v1(
+        1,
+        &[messages[0].clone(), messages[1].clone(), continuation(1000, last.len(), WIDE, WIDE)],
+    );
+    assert_is_the_dataset(&read(&image(&[(0, &first), (1000, &last)])).unwrap());
+}
+
+#[test]
 fn blocks_behind_the_found_messages_are_not_read() {
     let mut messages = messages(WIDE, WIDE);
     messages.push(continuation(1 << 40, 1 << 20, WIDE, WIDE));
