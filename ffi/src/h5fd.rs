@@ -7,14 +7,20 @@
 //! Mappings of virtual datasets whose source file is `.` lead back into the same open file. Files that libhdf5 opens
 //! by itself (other sources of virtual datasets, targets of external links) are read and written as the files they
 //! are, with the locks of HDF5's own driver.
+//!
+//! libhdf5 takes what it reads of a global heap on trust, up to 2.2 at least: in a damaged collection it goes round for
+//! ever (`H5HG__cache_heap_deserialize`). A [`HeapCheck`] looks at each collection of any file of the driver before
+//! libhdf5 sees it.
 
 mod class;
 mod driver;
 mod failure;
+mod heaps;
 mod open_file;
 mod pending;
 mod plain;
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -25,8 +31,10 @@ use hdf5_sys::h5p::{H5P_DEFAULT, H5Pcopy, H5Pset_driver};
 use libc::c_char;
 
 pub use self::failure::Failure;
+pub use self::heaps::{HeapCheck, set_heap_check};
 
 use self::pending::{Intent, Pending, Request};
+use self::plain::Plain;
 use crate::error::{Error, check};
 use crate::h5f::c_path;
 use crate::h5p;
@@ -87,6 +95,24 @@ pub fn open(
         // SAFETY: the lock is held; `path` ends in a zero byte, `access` is a live file access list.
         unsafe { H5Fopen(path, flags, access) }
     })
+}
+
+/// Opens a file of the file system for reading as it stands, with the lock that keeps writers out, as HDF5's own driver
+/// takes it. The descriptor that comes with it is another one of the same open file: the lock ends with the last of both.
+///
+/// # Errors
+/// [`Error::Os`] with what the system said, of the kind [`io::ErrorKind::WouldBlock`] where somebody writes; else as
+/// [`open`].
+pub fn open_plain(
+    lock: &Lock,
+    path: &Path,
+    access: &FileAccess,
+) -> Result<(File, Failure, fs::File), Error> {
+    let os = |source| Error::Os { call: "open", source };
+    let plain = Plain::open(path, false).map_err(os)?;
+    let descriptor = plain.descriptor().map_err(os)?;
+    let (file, failure) = open(lock, path, access, Arc::new(Mutex::new(plain)), false)?;
+    Ok((file, failure, descriptor))
 }
 
 /// Creates a file in `storage`, which must be empty, and opens it for reading and writing (`H5Fcreate`): see [`open`].

@@ -205,6 +205,21 @@ pub fn locate(
     locate_next(file, superblock, id, &mut None)
 }
 
+/// Checks that the objects of the collection at `address`, in bytes relative to the base address, lie one behind the other
+/// up to its end, without reading their data.
+///
+/// # Errors
+/// As [`Collection::read_into`], but for an index that occurs twice.
+pub fn check_collection(
+    file: &dyn ReadAt,
+    superblock: &Superblock,
+    address: u64,
+) -> Result<(), OndiskError> {
+    let mut search = Search::new(file, superblock, address)?;
+    search.read_header()?;
+    search.find(None, COLLECTION_HEADER as u64, 0).map(|_| ())
+}
+
 /// Where the search for an object has ended, in a file that has not changed since.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchEnd {
@@ -227,26 +242,21 @@ pub fn locate_next(
     id: GlobalHeapId,
     last: &mut Option<SearchEnd>,
 ) -> Result<ObjectRange, OndiskError> {
-    let structure = Structure::HeapCollection;
     let missing = OndiskError::MissingObject { id };
     if id.index == 0 {
         return Err(missing);
     }
-    let address = superblock.absolute(id.collection, structure)?;
-    let mut search = Search { file, superblock, address, size: 0, window: [0; _], count: 0 };
+    let mut search = Search::new(file, superblock, id.collection)?;
     if let Some(SearchEnd { size, next, .. }) = last.filter(|at| at.collection == id.collection) {
         search.size = size;
-        check_inside_file(file, address, size, structure)?;
-        if let Some((found, next)) = search.find(id.index, next, next)? {
+        check_inside_file(file, search.address, size, Structure::HeapCollection)?;
+        if let Some((found, next)) = search.find(Some(id.index), next, next)? {
             *last = Some(SearchEnd { collection: id.collection, size, next });
             return Ok(found);
         }
     }
-    search.count = file.read_up_to(&mut search.window, address, structure)?;
-    let header = &search.window[..search.count];
-    search.size = decode_header(header, address, superblock.length_size)?;
-    check_inside_file(file, address, search.size, structure)?;
-    let (found, next) = search.find(id.index, COLLECTION_HEADER as u64, 0)?.ok_or(missing)?;
+    search.read_header()?;
+    let (found, next) = search.find(Some(id.index), COLLECTION_HEADER as u64, 0)?.ok_or(missing)?;
     *last = Some(SearchEnd { collection: id.collection, size: search.size, next });
     Ok(found)
 }
@@ -263,12 +273,31 @@ struct Search<'f> {
     count: usize,
 }
 
-impl Search<'_> {
-    /// The object with an index, and where the next one begins, from the header at `at` on; `window_start`: where what
-    /// is in the window begins. All in bytes from the start of the collection.
+impl<'f> Search<'f> {
+    /// In the collection at `address`, in bytes relative to the base address.
+    fn new(
+        file: &'f dyn ReadAt,
+        superblock: &'f Superblock,
+        address: u64,
+    ) -> Result<Self, OndiskError> {
+        let address = superblock.absolute(address, Structure::HeapCollection)?;
+        Ok(Self { file, superblock, address, size: 0, window: [0; _], count: 0 })
+    }
+
+    /// Finds out the size of the collection; its beginning is in the window then.
+    fn read_header(&mut self) -> Result<(), OndiskError> {
+        let structure = Structure::HeapCollection;
+        self.count = self.file.read_up_to(&mut self.window, self.address, structure)?;
+        let header = &self.window[..self.count];
+        self.size = decode_header(header, self.address, self.superblock.length_size)?;
+        check_inside_file(self.file, self.address, self.size, structure)
+    }
+
+    /// The object with an index, `None` for none at all, and where the next one begins, from the header at `at` on;
+    /// `window_start`: where what is in the window begins. All in bytes from the start of the collection.
     fn find(
         &mut self,
-        index: u32,
+        index: Option<u32>,
         mut at: u64,
         mut window_start: u64,
     ) -> Result<Option<(ObjectRange, u64)>, OndiskError> {
@@ -284,7 +313,7 @@ impl Search<'_> {
             let length_size = self.superblock.length_size;
             let object = HeapObject::decode(header, left, object_address, length_size)?;
             at += object.extent;
-            if u32::from(object.index) == index {
+            if Some(u32::from(object.index)) == index {
                 let offset = object_address.saturating_add(OBJECT_HEADER as u64);
                 return Ok(Some((ObjectRange { offset, len: object.size }, at)));
             }

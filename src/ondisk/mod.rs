@@ -51,7 +51,9 @@ pub use cursor::FieldWidth;
 pub use error::{OndiskError, Structure};
 pub use fill_value::variable_string_fill_values;
 pub(crate) use global_heap::size_in_collection;
-pub use global_heap::{Collection, GlobalHeapId, ObjectRange, SearchEnd, locate, locate_next};
+pub use global_heap::{
+    Collection, GlobalHeapId, ObjectRange, SearchEnd, check_collection, locate, locate_next,
+};
 pub use message::{Dataspace, Layout};
 pub use object_header::{DatatypeMessage, ObjectHeader};
 pub use patch::MapPatcher;

@@ -40,6 +40,19 @@ impl Superblock {
         decode(&bytes[..count], base_address)
     }
 
+    /// Whether the file is marked as open for writing: since version 3 (the file consistency flags of the specification's
+    /// II.A, `H5F_SUPER_WRITE_ACCESS` and `H5F_SUPER_SWMR_WRITE_ACCESS`).
+    ///
+    /// # Errors
+    /// [`OndiskError::Truncated`], [`OndiskError::Read`].
+    pub fn is_marked_open(&self, file: &dyn ReadAt) -> Result<bool, OndiskError> {
+        const FLAGS_AT: usize = 11;
+        const OPEN: u8 = 0b101;
+        let mut bytes = [0; FLAGS_AT + 1];
+        file.read_exact_at(&mut bytes, self.base_address, Structure::Superblock)?;
+        Ok(self.version >= 3 && bytes[FLAGS_AT] & OPEN != 0)
+    }
+
     /// Bytes of a reference to a sequence or string of variable length (specification IV.B, "Variable-length"):
     /// its length as u32, the address of a collection and the index of an object as u32.
     pub fn reference_size(&self) -> usize {
@@ -171,6 +184,18 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn only_new_superblocks_tell_that_the_file_is_open() {
+        for (version, flags, expected) in
+            [(3, 1, true), (3, 4, true), (3, 5, true), (3, 0, false), (2, 1, false), (0, 1, false)]
+        {
+            let mut image = test_image::superblock(version, FieldWidth::Eight, FieldWidth::Eight);
+            let superblock = read(&image).unwrap();
+            image[11] = flags;
+            assert_eq!(superblock.is_marked_open(&image.as_slice()).unwrap(), expected);
         }
     }
 

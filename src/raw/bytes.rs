@@ -1,6 +1,6 @@
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,9 +51,9 @@ pub struct IoCounts {
 }
 
 impl FileBytes {
-    /// Reads through a descriptor of a file that nobody changes meanwhile.
-    pub(crate) fn still(descriptor: OwnedFd) -> Self {
-        Self::of(Source::Still(File::from(descriptor)))
+    /// Reads a file that nobody changes meanwhile.
+    pub(crate) fn still(file: File) -> Self {
+        Self::of(Source::Still(file))
     }
 
     /// Reads a file that somebody may commit to.
@@ -190,7 +190,7 @@ mod tests {
     fn what_threads_have_read_is_counted_when_they_have_ended() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         io::Write::write_all(&mut file, &[7; 100]).unwrap();
-        let file = FileBytes::still(file.into_file().into());
+        let file = FileBytes::still(file.into_file());
         let (one, mut other) = (ThreadBytes::new(&file), ThreadBytes::new(&file));
         let mut bytes = [0; 10];
         one.read_exact_at(&mut bytes, 0, Structure::Chunk).unwrap();

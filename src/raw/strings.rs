@@ -29,6 +29,9 @@ pub enum StringFault {
         /// The object.
         id: GlobalHeapId,
     },
+    /// libhdf5, which had to be asked, failed.
+    #[error(transparent)]
+    Library(h5strata_ffi::Error),
     /// The bytes are no string of the encoding asked for.
     #[error("it is not UTF-8")]
     NotUtf8,

@@ -5,10 +5,7 @@ use h5strata_ffi::h5a;
 use super::file::SnapshotInner;
 use super::not_carried::{NotCarried, Reason};
 use crate::dtype::Dtype;
-use crate::store::{
-    Attribute, AttributeValue, EntryKind, Error, check_attribute, plain_attribute_error,
-    read_attribute,
-};
+use crate::store::{Attribute, AttributeSource, AttributeValue, EntryKind, Error, check_attribute};
 
 /// Bytes of a message of an object header (HDF5 File Format Specification IV.A.1): an attribute is one.
 const MESSAGE: u64 = 65_535;
@@ -21,20 +18,13 @@ pub(super) fn read(
     path: &str,
     kind: EntryKind,
 ) -> Result<(Vec<Attribute>, Vec<NotCarried>), Error> {
-    let SnapshotInner { root, direct, .. } = snapshot;
+    let SnapshotInner { root, direct, failure, .. } = snapshot;
+    let source = AttributeSource { path: &snapshot.path, direct: direct.as_ref(), failure };
     let here = if path.is_empty() { "." } else { path };
     let names = h5a::names(&h5strata_ffi::lock(), root, here).map_err(snapshot.library(path))?;
     let (mut carried, mut left) = (Vec::new(), Vec::new());
     for name in names {
-        // Its strings first: libhdf5 is not asked for them where they can be had without it.
-        let strings = match direct {
-            Some(direct) => direct.attribute_strings(root, here, &name),
-            None => Ok(None),
-        };
-        let strings = strings.map_err(plain_attribute_error(&snapshot.path, path, &name))?;
-        let lock = h5strata_ffi::lock();
-        let attribute = read_attribute(&lock, root, here, name, strings);
-        let attribute = attribute.map_err(snapshot.library(path))?;
+        let attribute = source.read(&h5strata_ffi::lock(), root, here, name, path)?;
         match reason(path, kind, &attribute) {
             None => carried.push(attribute),
             Some(reason) => left.push(NotCarried::attribute(path, attribute.name, reason)),

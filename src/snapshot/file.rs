@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use h5strata_ffi::h5fd::Failure;
 use h5strata_ffi::id::Group;
 use h5strata_ffi::{h5g, h5l, h5o};
 
@@ -24,6 +25,8 @@ pub(super) struct SnapshotInner {
     /// The group that the content lies in. The file stays open with it.
     pub(super) root: Group,
     pub(super) direct: Option<Direct>,
+    /// Why libhdf5 was not given what it has asked for last.
+    pub(super) failure: Failure,
     /// Number of the file among the open ones, which its own objects have and those behind external links have not.
     pub(super) file_number: u64,
     entries: Vec<Entry>,
@@ -34,8 +37,8 @@ impl Snapshot {
     /// Opens a file and lists what it holds.
     ///
     /// # Errors
-    /// [`Error::Io`], [`Error::NotHdf5`], [`Error::Truncated`], [`Error::Locked`], [`Error::Library`];
-    /// [`Error::TooManyObjects`] for groups that hold each other without end.
+    /// [`Error::Io`], [`Error::NotHdf5`], [`Error::Truncated`], [`Error::Locked`], [`Error::NotClosed`],
+    /// [`Error::Library`]; [`Error::TooManyObjects`] for groups that hold each other without end.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_below(path, "")
     }
@@ -47,11 +50,10 @@ impl Snapshot {
     pub fn open_below(path: impl AsRef<Path>, group: &str) -> Result<Self, Error> {
         let path = path.as_ref();
         let group = group.trim_matches('/');
-        let file = open_plain(path)?;
-        let (root, direct, object) = {
+        let (file, direct, failure) = open_plain(path)?;
+        let (root, object) = {
             let lock = h5strata_ffi::lock();
             let failed = || plain_library_error(path, group);
-            let direct = Direct::still(&lock, &file).map_err(failed())?;
             let name = if group.is_empty() { "/" } else { group };
             let exists = h5l::exists(&lock, &file, name).unwrap_or(false)
                 && h5o::object(&lock, &file, name).is_ok_and(|o| o.kind == h5o::ObjectKind::Group);
@@ -60,12 +62,13 @@ impl Snapshot {
             }
             let root = h5g::open(&lock, &file, name).map_err(failed())?;
             let object = h5o::object(&lock, &root, ".").map_err(failed())?;
-            (root, direct, object)
+            (root, object)
         };
         let (entries, not_carried) = walk(path, &root, &object)?;
         let path = path.to_owned();
         let file_number = object.file_number;
-        let inner = SnapshotInner { path, root, direct, file_number, entries, not_carried };
+        let inner =
+            SnapshotInner { path, root, direct, failure, file_number, entries, not_carried };
         Ok(Self { inner: Arc::new(inner) })
     }
 

@@ -1,3 +1,7 @@
+use std::path::Path;
+
+use h5strata_ffi::h5fd::Failure;
+use h5strata_ffi::h5t::Description;
 use h5strata_ffi::id::{Container, Id};
 use h5strata_ffi::{Lock, h5a, h5o, h5s, h5t};
 use ndarray::{ArrayBase, Data, Dimension};
@@ -6,7 +10,9 @@ use super::describe;
 use super::element::{Element, bytes_of};
 use super::error::Error;
 use super::file::{Direct, FileInner};
+use super::library_heaps::library_strings;
 use super::narrow::NarrowInteger;
+use super::open::{plain_attribute_error, plain_library_error};
 use crate::dtype::{Charset, Dtype};
 use crate::ondisk::{OndiskError, variable_string_references};
 use crate::raw::{StringFault, Threads, resolve_strings};
@@ -85,48 +91,82 @@ pub(super) fn read_attributes<C: Container>(
     object: &str,
 ) -> Result<Vec<Attribute>, Error> {
     let names = h5a::names(lock, at, path).map_err(file.library(object))?;
+    let failure = file.failure();
+    let source = file.attributes(&failure);
     names
         .into_iter()
         .filter(|name| !hidden.contains(&name.as_str()))
-        .map(|name| {
-            // Its strings first: libhdf5 is not asked for them where they can be had without it.
-            let strings =
-                file.attribute_strings(at, path, &name).map_err(file.attribute(object, &name))?;
-            read_attribute(lock, at, path, name, strings).map_err(file.library(object))
-        })
+        .map(|name| source.read(lock, at, path, name, object))
         .collect()
 }
 
-pub(crate) fn read_attribute<C: Container>(
+/// What attributes of one file are read with.
+pub(crate) struct AttributeSource<'f> {
+    /// The file.
+    pub(crate) path: &'f Path,
+    pub(crate) direct: Option<&'f Direct>,
+    /// Why libhdf5 was not given what it has asked for last.
+    pub(crate) failure: &'f Failure,
+}
+
+impl AttributeSource<'_> {
+    /// The attribute of this name of the object at `path`; `object` is what errors call it.
+    ///
+    /// # Errors
+    /// [`Error::Attribute`] for strings that cannot be read, [`Error::Library`].
+    pub(crate) fn read<C: Container>(
+        &self,
+        lock: &Lock,
+        at: &Id<C>,
+        path: &str,
+        name: String,
+        object: &str,
+    ) -> Result<Attribute, Error> {
+        let wrong = |fault| plain_attribute_error(self.path, object, &name)(fault);
+        let library = |error| plain_library_error(self.path, object)(error);
+        // Its strings first: libhdf5 is not asked for them where they can be had without it.
+        let strings = match self.direct {
+            Some(direct) => direct.attribute_strings(at, path, &name).map_err(wrong)?,
+            None => None,
+        };
+        let attribute = h5a::open(lock, at, path, &name).map_err(library)?;
+        let (description, extent) = described(lock, &attribute).map_err(library)?;
+        let dtype = describe::dtype(&description);
+        let value = if extent == h5s::Extent::Null {
+            AttributeValue::Empty
+        } else if let Some(strings) = strings {
+            AttributeValue::Strings(strings)
+        } else if dtype.is_variable_string() {
+            let read = || h5a::read_variable_strings(lock, &attribute);
+            AttributeValue::Strings(library_strings(self.failure, read).map_err(wrong)?)
+        } else if dtype.has_pointers() {
+            AttributeValue::Unreadable
+        } else {
+            let mut bytes = h5a::read(lock, &attribute).map_err(library)?;
+            if let Some(narrow) = NarrowInteger::of(&description) {
+                narrow.widen(&mut bytes);
+            }
+            AttributeValue::Bytes(bytes)
+        };
+        Ok(Attribute { name, dtype, shape: extent.dims().to_vec(), value })
+    }
+}
+
+/// Type and extent of an attribute.
+fn described(
     lock: &Lock,
-    at: &Id<C>,
-    path: &str,
-    name: String,
-    strings: Option<Vec<Vec<u8>>>,
-) -> Result<Attribute, h5strata_ffi::Error> {
-    let attribute = h5a::open(lock, at, path, &name)?;
-    let description = h5t::describe(lock, &h5a::datatype(lock, &attribute)?)?;
-    let dtype = describe::dtype(&description);
-    let extent = h5s::extent(lock, &h5a::space(lock, &attribute)?)?;
-    let value = if extent == h5s::Extent::Null {
-        AttributeValue::Empty
-    } else if let Some(strings) = strings {
-        AttributeValue::Strings(strings)
-    } else if dtype.is_variable_string() {
-        AttributeValue::Strings(h5a::read_variable_strings(lock, &attribute)?)
-    } else if dtype.has_pointers() {
-        AttributeValue::Unreadable
-    } else {
-        let mut bytes = h5a::read(lock, &attribute)?;
-        if let Some(narrow) = NarrowInteger::of(&description) {
-            narrow.widen(&mut bytes);
-        }
-        AttributeValue::Bytes(bytes)
-    };
-    Ok(Attribute { name, dtype, shape: extent.dims().to_vec(), value })
+    attribute: &h5strata_ffi::id::Attribute,
+) -> Result<(Description, h5s::Extent), h5strata_ffi::Error> {
+    let description = h5t::describe(lock, &h5a::datatype(lock, attribute)?)?;
+    Ok((description, h5s::extent(lock, &h5a::space(lock, attribute)?)?))
 }
 
 impl FileInner {
+    /// What attributes are read with; `failure`: [`Handle::failure`](super::file::Handle::failure).
+    pub(super) fn attributes<'f>(&'f self, failure: &'f Failure) -> AttributeSource<'f> {
+        AttributeSource { path: &self.path, direct: self.direct.as_ref(), failure }
+    }
+
     /// As [`Direct::attribute_strings`]; `None` also where there is no positional access.
     pub(super) fn attribute_strings<C: Container>(
         &self,

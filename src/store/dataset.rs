@@ -5,6 +5,7 @@ use h5strata_ffi::h5a;
 
 use super::attribute::{Attribute, read_attributes};
 use super::error::{DatasetFault, Error, RawDataFault};
+use super::library_heaps::library_strings;
 use super::names::{DATASET_ATTRIBUTES, RAW_DATA, VERSIONS, raw_data_path};
 use super::storage::{Fill, Storage};
 use super::version::VersionInner;
@@ -295,7 +296,9 @@ impl VersionInner {
                     return Ok(None);
                 }
                 let attribute = h5a::open(lock, &*group, path, RAW_DATA)?;
-                h5a::read_variable_strings(lock, &attribute)?
+                let read = || h5a::read_variable_strings(lock, &attribute);
+                library_strings(&self.file.failure(), read)
+                    .map_err(|fault| DatasetFault::Attribute { name: RAW_DATA, fault })?
             }
         };
         Ok(strings.into_iter().next().map(|text| String::from_utf8_lossy(&text).into_owned()))

@@ -60,6 +60,15 @@ pub enum Error {
         /// The file.
         file: PathBuf,
     },
+    /// The file is marked as open for writing.
+    #[error(
+        "{}: the last writer of the file has not closed it (`h5clear -s` removes the mark)",
+        .file.display()
+    )]
+    NotClosed {
+        /// The file.
+        file: PathBuf,
+    },
     /// The file is HDF5 but holds no versions.
     #[error("{}: not a versioned file: it has no group /_version_data/versions", .file.display())]
     NotVersioned {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use h5strata_ffi::id::File;
 use h5strata_ffi::{h5a, h5d, h5f, h5g, h5p, h5s, h5t, h5z};
 
-use super::attribute::{Attribute, AttributeValue, read_attribute};
+use super::attribute::{Attribute, AttributeValue};
 use super::chunks::DatasetChunk;
 use super::dataset::Dataset;
 use super::digest::Trimmed;
@@ -165,12 +165,11 @@ impl Export<'_> {
         let lock = session.lock();
         let here = if path.is_empty() { "." } else { path };
         let names = h5a::names(lock, group, here).map_err(self.library(path))?;
+        let failure = source.file.failure();
+        let attributes = source.file.attributes(&failure);
         for name in names.into_iter().filter(|name| !hidden.contains(&name.as_str())) {
-            let file = &self.version.file;
-            let strings = file.attribute_strings(group, here, &name);
-            let strings = strings.map_err(file.attribute(path, &name))?;
-            let attribute = read_attribute(lock, group, here, name, strings);
-            let Attribute { name, dtype, value, .. } = attribute.map_err(file.library(path))?;
+            let attribute = attributes.read(lock, group, here, name, path)?;
+            let Attribute { name, dtype, value, .. } = attribute;
             if matches!(value, AttributeValue::Unreadable) {
                 let left = NotCarried::attribute(path, name, left_behind(&dtype));
                 self.report.not_carried.push(left);

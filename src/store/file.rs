@@ -1,5 +1,6 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,12 +8,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use chrono::{DateTime, Utc};
 use h5strata_ffi::h5t::{ByteOrder, TypeClass};
-use h5strata_ffi::id::File;
-use h5strata_ffi::{Lock, h5a, h5f, h5l, h5t};
+use h5strata_ffi::{h5a, h5l, h5t};
 
 use super::commit::Bare;
 use super::error::{DataVersionReason, Error, FormatFault, nearest};
 use super::history::{History, VersionInfo};
+use super::library_heaps::library_strings;
 use super::names::{CURRENT_VERSION, DATA_VERSION, FIRST_VERSION, NEWEST_DATA_VERSION, VERSIONS};
 use super::open::{OpenOptions, io_error, library_error, plain_attribute_error, structure_error};
 use super::session::{Library, Session};
@@ -128,10 +129,9 @@ pub(crate) struct Direct {
 }
 
 impl Direct {
-    /// Of a file that nobody changes; `None` for drivers without a descriptor, and for superblocks that we do not
-    /// decode.
-    pub(crate) fn still(lock: &Lock, file: &File) -> Result<Option<Self>, h5strata_ffi::Error> {
-        Ok(h5f::descriptor(lock, file)?.map(FileBytes::still).and_then(Self::of))
+    /// Of a file that nobody changes; `None` for superblocks that we do not decode.
+    pub(crate) fn still(file: File) -> Option<Self> {
+        Self::of(FileBytes::still(file))
     }
 
     /// Of a file that somebody may commit to; `None` for superblocks that we do not decode.
@@ -300,8 +300,9 @@ impl FileInner {
         let described = h5t::describe(lock, &datatype).map_err(self.library(&object))?;
         let bytes = match described.class {
             TypeClass::VariableString { .. } => {
-                let strings = h5a::read_variable_strings(lock, &attribute);
-                strings.map_err(self.library(&object))?.pop().ok_or_else(wrong)?
+                let read = || h5a::read_variable_strings(lock, &attribute);
+                let strings = library_strings(&self.failure(), read);
+                strings.map_err(self.attribute(&object, name))?.pop().ok_or_else(wrong)?
             }
             TypeClass::FixedString { .. } => {
                 let mut bytes = h5a::read(lock, &attribute).map_err(self.library(&object))?;

@@ -6,7 +6,7 @@ use h5strata_ffi::h5::{self, FreeLists};
 use h5strata_ffi::id::FileAccess;
 use h5strata_ffi::{Lock, h5p};
 
-use super::library_filters;
+use super::{library_filters, library_heaps};
 
 /// Freed structures that libhdf5 keeps. Every open file has a metadata cache with a hash table of half a
 /// megabyte (`H5C_t`), which otherwise goes back to the system at each close, and costs its page faults
@@ -48,6 +48,7 @@ fn made_once(
     }
     h5::set_free_lists(lock, FreeLists { structures: KEPT_STRUCTURES, ..FreeLists::DEFAULT })?;
     library_filters::register(lock)?;
+    library_heaps::register(lock);
     let made = h5p::file_access(lock)?;
     set(&made)?;
     Ok(access.get_or_init(|| made))

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use h5strata_ffi::error::Minor;
+use h5strata_ffi::h5fd::{self, Failure};
+use h5strata_ffi::h5l;
 use h5strata_ffi::id::File;
-use h5strata_ffi::{h5f, h5l};
 
 use super::error::Error;
 use super::file::{Direct, FileInner, Handle, VersionedFile};
@@ -180,11 +181,11 @@ impl OpenOptions {
         };
         let (reader, _entered) = reader.map_err(|source| io_error(path, source))?;
         let lock = h5strata_ffi::lock();
-        let file = Library::open_file(&lock, path, &reader).map_err(open_error(path))?;
-        if !h5l::exists(&lock, &file, VERSIONS).map_err(library_error(path, VERSIONS))? {
+        let opened = Library::open_file(&lock, path, &reader).map_err(open_error(path))?;
+        if !h5l::exists(&lock, &opened.0, VERSIONS).map_err(library_error(path, VERSIONS))? {
             return Err(Error::NotVersioned { file: path.to_owned() });
         }
-        let library = Library::new(&lock, file, reader.state_number());
+        let library = Library::new(&lock, opened, reader.state_number());
         let library = library.map_err(library_error(path, VERSIONS))?;
         let pool = match self.threads {
             Some(threads) if threads > 1 => Some(
@@ -212,12 +213,26 @@ impl OpenOptions {
     }
 }
 
-/// Opens a plain HDF5 file for reading.
-pub(crate) fn open_plain(path: &Path) -> Result<File, Error> {
+/// Opens a plain HDF5 file for reading. With it come the positional access to it, where its superblock is one that is
+/// decoded here, and why libhdf5 was not given what it has asked for last.
+pub(crate) fn open_plain(path: &Path) -> Result<(File, Option<Direct>, Failure), Error> {
     open_regular(path, false).map_err(|source| io_error(path, source))?;
     let lock = h5strata_ffi::lock();
     let access = plain_access(&lock).map_err(library_error(path, "/"))?;
-    h5f::open_read_only(&lock, path, Some(access)).map_err(open_error(path))
+    let opened = h5fd::open_plain(&lock, path, access).map_err(|error| match error {
+        h5strata_ffi::Error::Os { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
+            Error::Locked { file: path.to_owned() }
+        }
+        error => open_error(path)(error),
+    });
+    let (file, failure, descriptor) = opened?;
+    let direct = Direct::still(descriptor);
+    if let Some(Direct { bytes, superblock }) = &direct
+        && superblock.is_marked_open(bytes).map_err(structure_error(path, "/"))?
+    {
+        return Err(Error::NotClosed { file: path.to_owned() });
+    }
+    Ok((file, direct, failure))
 }
 
 /// Opens a file for reading, and to write, in the system's own words: libhdf5 reports a missing one in its own, and opening
@@ -300,8 +315,6 @@ pub(super) fn open_error(path: &Path) -> impl FnOnce(h5strata_ffi::Error) -> Err
     move |source| {
         if source.has_minor(Minor::Truncated) {
             Error::Truncated { file }
-        } else if source.has_minor(Minor::CantLock) {
-            Error::Locked { file }
         } else if source.has_minor(Minor::NotHdf5) {
             Error::NotHdf5 { file }
         } else {

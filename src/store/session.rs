@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use h5strata_ffi::h5fd::Failure;
 use h5strata_ffi::id::{File, Group};
 use h5strata_ffi::{Error, Lock, h5d, h5fd, h5g};
 
@@ -18,6 +19,8 @@ use crate::raw::OpenDataset;
 pub(super) struct Library {
     pub(super) file: File,
     pub(super) versions: Group,
+    /// Why libhdf5 was not given what it has asked for last.
+    failure: Failure,
     /// The state, by its number: see [`Reader::state_number`].
     pub(super) state: u64,
 }
@@ -46,17 +49,23 @@ impl Session {
 
 impl Library {
     /// Opens a file in libhdf5, of which it may know no other state yet.
-    pub(super) fn open_file(lock: &Lock, path: &Path, reader: &Arc<Reader>) -> Result<File, Error> {
+    pub(super) fn open_file(
+        lock: &Lock,
+        path: &Path,
+        reader: &Arc<Reader>,
+    ) -> Result<(File, Failure), Error> {
         let storage = ReaderStorage::new(Arc::clone(reader));
-        let (file, _) =
-            h5fd::open(lock, path, file_access(lock)?, Arc::new(Mutex::new(storage)), false)?;
-        Ok(file)
+        h5fd::open(lock, path, file_access(lock)?, Arc::new(Mutex::new(storage)), false)
     }
 
     /// The file as opened in a state, by somebody who is inside.
-    pub(super) fn new(lock: &Lock, file: File, state: u64) -> Result<Self, Error> {
+    pub(super) fn new(
+        lock: &Lock,
+        (file, failure): (File, Failure),
+        state: u64,
+    ) -> Result<Self, Error> {
         let versions = h5g::open(lock, &file, VERSIONS)?;
-        Ok(Self { file, versions, state })
+        Ok(Self { file, versions, failure, state })
     }
 }
 
@@ -69,11 +78,16 @@ impl Handle {
         let state = self.reader.state_number();
         let mut library = self.library.lock().unwrap_or_else(PoisonError::into_inner);
         if library.state != state {
-            let file = Library::open_file(&lock, &self.path, &self.reader)?;
-            *library = Arc::new(Library::new(&lock, file, state)?);
+            let opened = Library::open_file(&lock, &self.path, &self.reader)?;
+            *library = Arc::new(Library::new(&lock, opened, state)?);
         }
         let library = Arc::clone(&library);
         Ok(Session { lock, library, _entered: entered })
+    }
+
+    /// Why libhdf5 was not given what it has asked for last.
+    pub(super) fn failure(&self) -> Failure {
+        self.library.lock().unwrap_or_else(PoisonError::into_inner).failure.clone()
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Output};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::support::{SupportError, made};
 
@@ -63,6 +64,22 @@ impl Run {
     pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the program starts");
         Self::ended(&format!("{command:?}"), output)
+    }
+
+    /// Runs a command, which must come to its end in a time.
+    pub(crate) fn within(limit: Duration, command: &mut Command) -> Self {
+        let named = format!("{command:?}");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let end = Instant::now() + limit;
+        while child.try_wait().expect("it is waited for").is_none() {
+            if Instant::now() > end {
+                child.kill().expect("it is there");
+                panic!("no end after {limit:?}: {named}");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Self::ended(&named, child.wait_with_output().expect("it has ended"))
     }
 
     /// What a command left when it ended.

@@ -1,12 +1,15 @@
 //! Damaged files, closed pipes, terminals.
 
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::Outcome;
-use crate::program::{h5strata, on_file, run};
+use crate::program::{Run, h5strata, on_file, run};
 use crate::support::answers::{Call, Digest};
 use crate::support::made;
+use crate::support::scratch::Scratch;
 
 #[test]
 fn damaged_files_give_one_line_errors() -> Outcome {
@@ -47,6 +50,63 @@ fn a_damaged_dataset_does_not_hide_the_others() -> Outcome {
             assert!(run.stderr.contains("data"), "{run}");
         }
     }
+    Ok(())
+}
+
+/// Makes the first object of each heap (HDF5 File Format Specification III.E) of a file one that takes no room.
+fn damage_heaps(path: &Path) -> Outcome {
+    const HEADER: usize = 16;
+    let mut bytes = std::fs::read(path)?;
+    let heaps = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"GCOL"));
+    let heaps: Vec<usize> = heaps.collect();
+    assert!(!heaps.is_empty());
+    for heap in heaps {
+        bytes[heap + HEADER..heap + 2 * HEADER].fill(0);
+    }
+    Ok(std::fs::write(path, bytes)?)
+}
+
+/// One command takes a few milliseconds, or, if libhdf5 goes round in a heap, for ever.
+const LONGEST: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_damaged_heap_ends_in_an_error_that_names_the_attribute() -> Outcome {
+    let scratch = Scratch::new();
+    let mut file = scratch.create();
+    let mut stage = file.stage("r0")?;
+    stage.create_dataset("x").chunks(&[4]).data(&ndarray::Array1::from_iter(0..10_i64))?;
+    stage.commit()?;
+    drop(file);
+    damage_heaps(&scratch.path)?;
+    for command in ["log", "ls", "info", "digest", "stats", "repack"] {
+        let run = Run::within(LONGEST, h5strata().arg(command).arg(&scratch.path)).exits(2);
+        assert!(run.stderr.contains("attribute \""), "{run}");
+        assert!(run.stderr.contains("global heap object at byte"), "{run}");
+    }
+    Run::within(LONGEST, h5strata().args(["verify", "--quick"]).arg(&scratch.path)).exits(1);
+    Ok(())
+}
+
+#[test]
+fn a_damaged_heap_ends_in_an_error_where_only_libhdf5_reads_the_attribute() -> Outcome {
+    // So many attributes are stored densely.
+    const MAKE: &str = "import sys, h5py
+with h5py.File(sys.argv[1], 'w', libver='latest') as file:
+    for number in range(12):
+        file.attrs[f'note {number}'] = f'text {number}'";
+    let scratch = Scratch::new();
+    drop(scratch.create());
+    let plain = scratch.folder().join("plain.h5");
+    assert!(Command::new(made::python()?).args(["-c", MAKE]).arg(&plain).status()?.success());
+    let commit = |version: &str| {
+        let mut command = h5strata();
+        command.arg("commit").arg(&scratch.path).args([version, "--from"]).arg(&plain);
+        Run::within(LONGEST, &mut command)
+    };
+    commit("sound").succeeds();
+    damage_heaps(&plain)?;
+    let run = commit("damaged").exits(2);
+    assert!(run.stderr.contains("/: attribute \"note 0\": global heap object at byte"), "{run}");
     Ok(())
 }
 

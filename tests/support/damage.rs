@@ -127,12 +127,6 @@ impl Original {
         self.protects(place, damage) && !damage.overlaps(&self.heaps)
     }
 
-    /// Whether libhdf5 must not be asked for strings: it would read one of the heaps for ever. An object that takes no
-    /// room, such as one of zeros, is read again and again (`H5HG__cache_heap_deserialize`, up to HDF5 2.2 at least).
-    pub(crate) fn is_endless(&self, damage: &Damage) -> bool {
-        is_endless(&damage.bytes, &self.heaps)
-    }
-
     /// The file with damage of this number.
     pub(crate) fn damaged(&self, number: u64) -> Damage {
         let mut numbers = Numbers(number);
@@ -215,27 +209,6 @@ fn heaps(bytes: &[u8]) -> Vec<Range<usize>> {
     let starts = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"GCOL"));
     let heap = |start| Some(start..start + word(bytes, start + 8)?);
     starts.filter_map(heap).collect()
-}
-
-/// Whether one of the heaps at these places has an object that takes no room.
-fn is_endless(bytes: &[u8], heaps: &[Range<usize>]) -> bool {
-    const HEADER: usize = 16;
-    heaps.iter().any(|heap| {
-        let end = heap.start.saturating_add(word(bytes, heap.start + 8).unwrap_or(0));
-        let mut at = heap.start + HEADER;
-        while at.saturating_add(HEADER) <= end {
-            let (Some(index), Some(size)) = (word(bytes, at), word(bytes, at + 8)) else { break };
-            let taken = match index & 0xffff {
-                0 => size,
-                _ => (size.wrapping_add(7) & !7).wrapping_add(HEADER),
-            };
-            if taken == 0 {
-                return true;
-            }
-            at = at.saturating_add(taken);
-        }
-        false
-    })
 }
 
 /// The objects of heaps that are lists of mappings, which end with a checksum.

@@ -140,7 +140,8 @@ unsafe extern "C" fn open(
 
 fn open_request(request: pending::Request, flags: c_uint) -> Option<OpenFile> {
     let pending::Request { storage, intent, failure } = request;
-    let file = OpenFile::new(storage, intent != Intent::Read, Told::Opener(failure.clone()));
+    let (write, is_new) = (intent != Intent::Read, intent == Intent::Create);
+    let file = OpenFile::new(storage, write, is_new, Told::Opener(failure.clone()));
     let refusal = match intent {
         Intent::Read => (flags & H5F_ACC_RDWR != 0).then_some(io::ErrorKind::ReadOnlyFilesystem),
         Intent::Write => (file.size().ok()? == 0).then_some(io::ErrorKind::UnexpectedEof),
@@ -160,7 +161,7 @@ fn open_plain(name: &CStr, flags: c_uint) -> Option<OpenFile> {
     }
     let write = flags & H5F_ACC_RDWR != 0;
     let plain = Plain::open(Path::new(OsStr::from_bytes(name.to_bytes())), write).ok()?;
-    Some(OpenFile::new(Arc::new(Mutex::new(plain)), write, Told::Library))
+    Some(OpenFile::new(Arc::new(Mutex::new(plain)), write, false, Told::Library))
 }
 
 unsafe extern "C" fn close(file: *mut H5FD_t) -> herr_t {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::class::H5FD_t;
-use super::{Failure, Storage};
+use super::{Failure, Storage, heaps};
 
 /// The highest address behind a byte: what a file of a signed 64-bit offset can have.
 pub(super) const MAX_ADDRESS: u64 = i64::MAX.unsigned_abs();
@@ -33,13 +33,20 @@ pub(super) struct OpenFile {
     pub(super) end_of_allocation: u64,
     storage: Arc<Mutex<dyn Storage>>,
     write: bool,
+    /// Whether its global heaps were made by libhdf5, which may not have written a superblock yet to check them by.
+    is_new: bool,
     told: Told,
     /// A change was lost, so the storage gets no more of them.
     abandoned: bool,
 }
 
 impl OpenFile {
-    pub(super) fn new(storage: Arc<Mutex<dyn Storage>>, write: bool, told: Told) -> Self {
+    pub(super) fn new(
+        storage: Arc<Mutex<dyn Storage>>,
+        write: bool,
+        is_new: bool,
+        told: Told,
+    ) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self {
             library: H5FD_t::blank(),
@@ -47,6 +54,7 @@ impl OpenFile {
             end_of_allocation: 0,
             storage,
             write,
+            is_new,
             told,
             abandoned: false,
         }
@@ -58,8 +66,12 @@ impl OpenFile {
 
     /// Reads bytes from `address` on.
     pub(super) fn read(&mut self, address: u64, out: &mut [u8]) -> Result<(), Refused> {
-        let read = check_range(address, out.len())
-            .and_then(|()| self.call(|storage| storage.read(address, out)));
+        let read = check_range(address, out.len()).and_then(|()| {
+            self.call(|storage| {
+                storage.read(address, out)?;
+                if self.is_new { Ok(()) } else { heaps::check(storage, address, out) }
+            })
+        });
         self.tell("read", read)
     }
 

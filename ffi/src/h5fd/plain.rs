@@ -23,6 +23,11 @@ impl Plain {
         }
         Ok(Self(file))
     }
+
+    /// Another descriptor of the open file.
+    pub(super) fn descriptor(&self) -> io::Result<File> {
+        self.0.try_clone()
+    }
 }
 
 impl Storage for Plain {

@@ -6,6 +6,7 @@ use h5strata_ffi::{Lock, h5a, h5t};
 
 use super::super::error::Error;
 use super::super::file::FileInner;
+use super::super::library_heaps::library_strings;
 use super::super::names::{LARGEST_INDEX, ROOT, hash_table_path, raw_data_path};
 use crate::raw::StringFault;
 use crate::snapshot::{NotCarried, Reason};
@@ -37,6 +38,7 @@ pub(super) fn copy<F: Container, T: Container>(
     (to_at, to): (&Id<T>, &str),
     hidden: &[&str],
 ) -> Result<(), CopyFault> {
+    let failure = file.failure();
     for name in h5a::names(lock, from_at, from)? {
         if hidden.contains(&name.as_str()) {
             continue;
@@ -52,7 +54,13 @@ pub(super) fn copy<F: Container, T: Container>(
             // libhdf5 may never come back from a damaged heap.
             return Err(CopyFault::Strings(name, Box::new(fault)));
         }
-        h5a::copy(lock, from_at, from, to_at, to, &name)?;
+        let copy = || h5a::copy(lock, from_at, from, to_at, to, &name);
+        if let Err(fault) = library_strings(&failure, copy) {
+            return Err(match fault {
+                StringFault::Library(error) => error.into(),
+                fault => CopyFault::Strings(name, Box::new(fault)),
+            });
+        }
     }
     Ok(())
 }
