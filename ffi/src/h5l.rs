@@ -76,6 +76,11 @@ pub fn link<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Link, E
     check(lock, "H5Lget_info", status)?;
     // SAFETY: it was zeroed, which is a valid value, and then filled by the call.
     let info = unsafe { info.assume_init() };
+    link_of(lock, at, &info)
+}
+
+/// What libhdf5 says of a link that was found from `at`.
+fn link_of<C: Container>(lock: &Lock, at: &Id<C>, info: &sys::LinkInfo) -> Result<Link, Error> {
     Ok(match info.kind {
         // H5L_TYPE_HARD, H5L_TYPE_SOFT and H5L_TYPE_EXTERNAL of H5Lpublic.h.
         0 => Link::Hard { address: crate::h5o::address_of(lock, at, info.target)? },
@@ -90,16 +95,34 @@ pub fn link<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Link, E
 /// # Errors
 /// [`Error::Call`]; [`Error::NotUtf8`].
 pub fn names<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<String>, Error> {
-    let mut collected = Collected { names: Vec::new(), failure: None };
+    iterate(lock, group, |name, _| name)
+}
+
+/// The links in a group by their names, in ascending order of these (`H5Literate`).
+///
+/// # Errors
+/// As [`names`].
+pub fn links<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<(String, Link)>, Error> {
+    let links = iterate(lock, group, |name, info| (name, *info))?;
+    links.into_iter().map(|(name, info)| Ok((name, link_of(lock, group, &info)?))).collect()
+}
+
+/// What `make` makes of each link in a group, in ascending order of the bytes of their names.
+fn iterate<C: Container, T, M: FnMut(String, &sys::LinkInfo) -> T>(
+    lock: &Lock,
+    group: &Id<C>,
+    make: M,
+) -> Result<Vec<T>, Error> {
+    let mut collected = Collected { make, made: Vec::new(), failure: None };
     // SAFETY: the lock is held; `group` is live; `collect` gets back the pointer to `collected`,
-    // which outlives the call and is not touched during it.
+    // which is of the type that it expects, outlives the call and is not touched during it.
     let status = unsafe {
         sys::H5Literate(
             group.raw(),
             H5_INDEX_NAME as i32,
             H5_ITER_INC as i32,
             ptr::null_mut(),
-            Some(collect),
+            Some(collect::<T, M>),
             (&raw mut collected).cast(),
         )
     };
@@ -107,30 +130,31 @@ pub fn names<C: Container>(lock: &Lock, group: &Id<C>) -> Result<Vec<String>, Er
         let failure = failure(lock, "H5Literate");
         return Err(collected.failure.unwrap_or(failure));
     }
-    Ok(collected.names)
+    Ok(collected.made)
 }
 
 /// What `collect` has gathered so far.
-struct Collected {
-    names: Vec<String>,
+struct Collected<T, M> {
+    make: M,
+    made: Vec<T>,
     failure: Option<Error>,
 }
 
-/// Appends the name of one link to the `Collected` behind `data`.
-unsafe extern "C" fn collect(
+/// Appends what is made of one link to the `Collected` behind `data`.
+unsafe extern "C" fn collect<T, M: FnMut(String, &sys::LinkInfo) -> T>(
     _group: hid_t,
     name: *const c_char,
-    _info: *const sys::LinkInfo,
+    info: *const sys::LinkInfo,
     data: *mut c_void,
 ) -> herr_t {
-    // SAFETY: `data` is what `names` passed to the iteration, used by nobody else during it.
-    let collected = unsafe { &mut *data.cast::<Collected>() };
+    // SAFETY: `data` is what `iterate` passed to the iteration, used by nobody else during it.
+    let collected = unsafe { &mut *data.cast::<Collected<T, M>>() };
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        // SAFETY: libhdf5 passes a name that ends in a zero byte.
-        let name = unsafe { CStr::from_ptr(name) };
+        // SAFETY: libhdf5 passes a name that ends in a zero byte, and what it knows of the link.
+        let (name, info) = unsafe { (CStr::from_ptr(name), &*info) };
         match name.to_str() {
             Ok(name) => {
-                collected.names.push(name.to_owned());
+                collected.made.push((collected.make)(name.to_owned(), info));
                 Ok(())
             }
             Err(_) => Err(Error::NotUtf8 {

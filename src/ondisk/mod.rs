@@ -42,7 +42,9 @@ mod superblock;
 pub(crate) mod test_image;
 mod write_at;
 
-pub use attribute::variable_string_references;
+pub use attribute::{
+    StoredAttribute, has_other_attributes, stored_attributes, variable_string_references,
+};
 pub use checksum::{Lookup3, lookup3};
 pub(crate) use checksum::{ROUND, absorb_both};
 pub use chunk_btree::{ChunkBTree, ChunkEntry};

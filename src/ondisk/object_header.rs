@@ -77,6 +77,11 @@ impl ObjectHeader {
         Ok(header)
     }
 
+    /// Whether the object is a dataset, as `H5O__dset_isa` has it: with an extent and a type; and with a layout.
+    pub fn is_dataset(&self) -> bool {
+        self.is_over()
+    }
+
     /// The dataset's layout.
     ///
     /// # Errors

@@ -1,8 +1,14 @@
+//! The versions of a file: what each tells of itself, and the history that they make.
+
+mod told;
+
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
+use h5strata_ffi::h5l::Link;
 use h5strata_ffi::{h5a, h5l};
 
+use self::told::Told;
 use super::error::{Error, FormatFault};
 use super::file::FileInner;
 use super::names::{COMMITTED, FIRST_VERSION, PREV_VERSION, TIMESTAMP, VERSIONS};
@@ -31,17 +37,23 @@ impl History {
     pub(super) fn read(file: &FileInner) -> Result<Self, Error> {
         // One state of the file, from beginning to end.
         let session = file.session().map_err(file.library(VERSIONS))?;
-        let names =
-            h5l::names(session.lock(), &session.versions).map_err(file.library(VERSIONS))?;
-        let mut versions = Vec::with_capacity(names.len());
-        for name in names {
+        let links = h5l::links(session.lock(), &session.versions);
+        let mut links = links.map_err(file.library(VERSIONS))?;
+        links.retain(|(name, _)| name != FIRST_VERSION);
+        let headers = links.iter().map(|(_, link)| match link {
+            Link::Hard { address } => Some(*address),
+            _ => None,
+        });
+        let told = told::by_headers(file, &headers.collect::<Vec<_>>());
+        let mut versions = Vec::with_capacity(links.len());
+        for ((name, _), told) in links.into_iter().zip(told) {
+            let told = match told {
+                Some(told) => told,
+                None => ask(file, &name)?,
+            };
             // What a stopped writer left half-way is no version.
-            if name != FIRST_VERSION && is_committed(file, &name)? {
-                versions.push(VersionInfo {
-                    parent: parent(file, &name)?,
-                    timestamp: timestamp(file, &name)?,
-                    name,
-                });
+            if let Told::Committed { parent, timestamp } = told {
+                versions.push(VersionInfo { name, parent, timestamp });
             }
         }
         let depths = depths(file, &versions)?;
@@ -75,6 +87,15 @@ impl History {
         let is_child = |version: &&VersionInfo| version.parent.as_deref() == Some(parent);
         self.versions.iter().filter(is_child).map(|version| version.name.as_str()).collect()
     }
+}
+
+/// What a version tells to who asks for one thing after the other.
+fn ask(file: &FileInner, version: &str) -> Result<Told, Error> {
+    if !is_committed(file, version)? {
+        return Ok(Told::NotCommitted);
+    }
+    let (parent, timestamp) = (parent(file, version)?, timestamp(file, version)?);
+    Ok(Told::Committed { parent, timestamp })
 }
 
 /// Number of ancestors of each version; every parent must exist and none be its own ancestor.
