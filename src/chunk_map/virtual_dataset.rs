@@ -8,11 +8,13 @@ use super::builder::{Builder, Geometry, fault};
 use super::error::{MapError, MappingFault};
 use super::library::{self, LibraryMapping};
 use super::map::ChunkMap;
-use super::vds_block::{EntryTable, VdsBlockError, decode_mappings, mapping_count};
+use super::vds_block::{
+    ChunkSources, EntryTable, VdsBlockError, decode_mappings, list_bytes, mapping_count,
+};
 use crate::dims::{ChunkIndex, Dims, RawChunk};
 use crate::ondisk::{
-    Collection, Dataspace, DatatypeMessage, Layout, ObjectHeader, ObjectRange, OndiskError, ReadAt,
-    SearchEnd, Superblock, locate_next,
+    Collection, Dataspace, DatatypeMessage, FieldWidth, Layout, ObjectHeader, ObjectRange,
+    OndiskError, ReadAt, SearchEnd, Superblock, locate_next,
 };
 
 /// The name of a source file that means the file of the virtual dataset (`H5Pset_virtual`).
@@ -31,6 +33,8 @@ pub(crate) struct VirtualDataset {
     shape: Dims,
     element_type: ElementType,
     list: List,
+    /// Address of its object header; `None` where only libhdf5 knows it.
+    header: Option<u64>,
     /// Single look-ups so far: many of them cost more than decoding the list once.
     lookups: AtomicU64,
 }
@@ -126,7 +130,7 @@ impl VirtualDataset {
             Layout::Chunked { .. } => return Err(MapError::NotVirtual { found: "chunked" }),
         };
         let element_type = ElementType::Stored(header.datatype().cloned());
-        Ok(Self { shape, element_type, list, lookups: AtomicU64::new(0) })
+        Ok(Self { shape, element_type, list, header: Some(address), lookups: AtomicU64::new(0) })
     }
 
     /// Lists the mappings through libhdf5.
@@ -146,7 +150,7 @@ impl VirtualDataset {
         let list = if mappings.is_empty() { List::Empty } else { List::Library(mappings) };
         let element_type = ElementType::Library(h5d::datatype(&lock, &dataset)?);
         let shape = Dims::from_slice(&dims);
-        Ok(Self { shape, element_type, list, lookups: AtomicU64::new(0) })
+        Ok(Self { shape, element_type, list, header: None, lookups: AtomicU64::new(0) })
     }
 
     /// Shape in elements.
@@ -157,6 +161,25 @@ impl VirtualDataset {
     /// Type of the elements.
     pub(crate) fn element_type(&self) -> &ElementType {
         &self.element_type
+    }
+
+    /// Address of its object header in bytes relative to the base address; `None` where only libhdf5 knows it.
+    pub(crate) fn header(&self) -> Option<u64> {
+        self.header
+    }
+
+    /// Where its list of mappings is in the file, if it is as long as one that is encoded for these sources, and leads to
+    /// them. Which mappings are in it is not looked at.
+    pub(crate) fn stored_list_like(
+        &self,
+        sources: ChunkSources<'_>,
+        length_size: FieldWidth,
+    ) -> Option<ObjectRange> {
+        let List::Block { block, table: Some(table), superblock } = &self.list else { return None };
+        let is_like = superblock.length_size == length_size
+            && table.source_dataset() == sources.raw_data.as_bytes()
+            && list_bytes(sources, table.mapping_count(), length_size) == block.len;
+        is_like.then_some(*block)
     }
 
     /// Where its list of mappings is in the file; `None` if it has none, or libhdf5 has listed them.
@@ -192,10 +215,28 @@ impl VirtualDataset {
         other: &Self,
         file: Option<&dyn ReadAt>,
     ) -> Result<bool, MapError> {
-        match (&self.list, &other.list, file) {
-            (List::Empty, List::Empty, _) => Ok(true),
-            (List::Block { block: one, .. }, List::Block { block: other, .. }, Some(file)) => {
-                Ok(one.has_same_bytes(other, file)?)
+        match (self.stored_list(), other.stored_list(), file) {
+            (Some(one), Some(two), Some(file)) => {
+                Ok(one == two || one.has_same_bytes(file, &two, file)?)
+            }
+            _ => Ok(matches!((&self.list, &other.list), (List::Empty, List::Empty))),
+        }
+    }
+
+    /// Whether a dataset of another file has the same list, byte by byte, of which the bytes mean the same. `false` as
+    /// well where the bytes cannot be looked at.
+    pub(crate) fn has_same_stored_list(
+        &self,
+        file: &dyn ReadAt,
+        other: &Self,
+        other_file: &dyn ReadAt,
+    ) -> Result<bool, MapError> {
+        match (&self.list, &other.list) {
+            (
+                List::Block { block: one, superblock: of_one, .. },
+                List::Block { block: two, superblock: of_two, .. },
+            ) if of_one.length_size == of_two.length_size => {
+                Ok(one.has_same_bytes(file, two, other_file)?)
             }
             _ => Ok(false),
         }

@@ -70,18 +70,24 @@ impl ObjectRange {
         Ok(bytes)
     }
 
-    /// Whether two objects hold the same bytes. Read are those up to the first part that differs, in small parts.
+    /// Whether an object of `file` holds the same bytes as another one, of the same file or another. Read are those up to
+    /// the first part that differs, in small parts.
     ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn has_same_bytes(&self, other: &Self, file: &dyn ReadAt) -> Result<bool, OndiskError> {
+    pub fn has_same_bytes(
+        &self,
+        file: &dyn ReadAt,
+        other: &Self,
+        other_file: &dyn ReadAt,
+    ) -> Result<bool, OndiskError> {
         /// Bytes that are compared at once.
         const PART: usize = 64 << 10;
-        if self.len != other.len || self.offset == other.offset {
-            return Ok(self == other);
+        if self.len != other.len {
+            return Ok(false);
         }
         let structure = Structure::HeapObject;
-        for object in [self, other] {
+        for (object, file) in [(self, file), (other, other_file)] {
             check_inside_file(file, object.offset, object.len, structure)?;
         }
         let part = usize::try_from(self.len).unwrap_or(PART).min(PART);
@@ -90,7 +96,7 @@ impl ObjectRange {
             let count = usize::try_from(self.len - done).unwrap_or(PART).min(PART);
             let (one, two) = (&mut one[..count], &mut two[..count]);
             file.read_exact_at(one, self.offset + done, structure)?;
-            file.read_exact_at(two, other.offset + done, structure)?;
+            other_file.read_exact_at(two, other.offset + done, structure)?;
             if one != two {
                 return Ok(false);
             }

@@ -1,3 +1,5 @@
+use std::thread::ScopedJoinHandle;
+
 use rayon::{Scope, ThreadPool};
 
 /// Bytes that one thread deals with in the time of handing them to others.
@@ -38,6 +40,29 @@ impl Threads<'_> {
         self.in_place(|scope| {
             scope.spawn(|_| other());
             work()
+        })
+    }
+
+    /// Runs `work`, and at the same time `wait`, which waits for the system rather than works, on a thread that is none of
+    /// these, if there is more than one.
+    pub(crate) fn while_waiting<W: Send, R>(
+        self,
+        wait: impl Fn() -> W + Sync,
+        work: impl FnOnce() -> R,
+    ) -> (W, R) {
+        if self.count() == 1 {
+            return (wait(), work());
+        }
+        std::thread::scope(|scope| {
+            let waiting = std::thread::Builder::new().spawn_scoped(scope, &wait);
+            let outcome = work();
+            let waited = match waiting.map(ScopedJoinHandle::join) {
+                Ok(Ok(waited)) => waited,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // No thread is to be had.
+                Err(_) => wait(),
+            };
+            (waited, outcome)
         })
     }
 
@@ -102,6 +127,7 @@ mod tests {
             let done = AtomicU64::new(0);
             let outcome = threads.beside(|| done.store(1, Ordering::Relaxed), || "done");
             assert_eq!((outcome, done.into_inner()), ("done", 1));
+            assert_eq!(threads.while_waiting(|| "waited", || "done"), ("waited", "done"));
         }
     }
 }

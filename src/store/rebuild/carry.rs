@@ -9,6 +9,7 @@ use super::super::storage::{Fill, Storage};
 use super::target::Target;
 use super::uses::{OpenVersion, Source, Use};
 use crate::dims::{ChunkIndex, RawChunk};
+use crate::ondisk::ObjectRange;
 use crate::raw::Threads;
 use crate::snapshot::OnProgress;
 
@@ -28,32 +29,36 @@ pub(in crate::store) struct Context<'c> {
 /// Brings the chunks of datasets to the new file: as they are stored, or in other settings.
 ///
 /// No lock is held when any of this is called: threads that wait for each other would wait for it.
-pub(in crate::store) trait Carrier {
-    /// Makes the `raw_data` and the hash table of a dataset in the new file. The chunks may come now or
-    /// [later](Carried::map).
-    fn begin<'s>(
-        &self,
-        context: Context<'s>,
-        source: &'s Source,
-        target: &mut Target<'_>,
-    ) -> Result<Box<dyn Carried + 's>, Error>;
+pub(in crate::store) trait Carrier: Sync {
+    /// Looks at a dataset, which may be while another one is brought to the new file.
+    fn prepare<'s>(&'s self, context: Context<'s>, source: &'s Source) -> Result<Begin<'s>, Error>;
 }
+
+/// Makes the `raw_data` and the hash table of a dataset in the new file. The chunks may come now or
+/// [later](Carried::list).
+pub(in crate::store) type Begin<'s> =
+    Box<dyn FnOnce(&mut Target<'_>) -> Result<Box<dyn Carried + 's>, Error> + Send + 's>;
 
 /// A dataset whose chunks are being brought to the new file.
 pub(in crate::store) trait Carried {
     /// What its versions are made of there.
     fn settings(&self) -> CarriedSettings<'_>;
 
-    /// Which of the new file's raw chunks stands behind each chunk of a version, in rising order. Called for each of the
-    /// source's uses, in their order. Chunks that are not in the new file yet are written.
-    fn map(
-        &mut self,
-        one: &Use,
-        target: &mut Target<'_>,
-    ) -> Result<Vec<(ChunkIndex, RawChunk)>, Error>;
+    /// The list of mappings that a version has in the new file. Called for each of the source's uses, in their order.
+    /// Chunks that are not in the new file yet are written.
+    fn list(&mut self, one: &Use, target: &mut Target<'_>) -> Result<NewList, Error>;
 
     /// Writes what is left, after the last version. What is returned can tell whether all is there.
     fn end(self: Box<Self>, target: &mut Target<'_>) -> Result<Box<dyn Proof>, Error>;
+}
+
+/// The list of mappings of a version's dataset in the new file.
+#[derive(Debug)]
+pub(in crate::store) enum NewList {
+    /// Which of the new file's raw chunks stands behind each chunk, in rising order.
+    Of(Vec<(ChunkIndex, RawChunk)>),
+    /// The bytes of the one in the old file.
+    Old(ObjectRange),
 }
 
 /// What the datasets of versions are made of.

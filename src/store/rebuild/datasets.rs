@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use h5strata_ffi::id::DatasetCreation;
-use h5strata_ffi::{Lock, h5a, h5d, h5o, h5p, h5s};
+use h5strata_ffi::{Lock, h5d, h5o, h5p, h5s};
 
+use super::super::dataset::Dataset;
 use super::super::error::Error;
+use super::super::file::FileInner;
 use super::super::layout::{self, AttributeTypes};
-use super::super::names::{CHUNKS, DATASET_ATTRIBUTES, RAW_DATA, VERSIONS, raw_data_path};
+use super::super::names::{DATASET_ATTRIBUTES, VERSIONS, raw_data_path};
 use super::super::storage::Fill;
 use super::attributes::{self, CopyFault};
-use super::carry::{Carried, CarriedSettings, Carrier, Context, Proof};
+use super::carry::{Begin, Carried, CarriedSettings, Carrier, Context, NewList, Proof};
 use super::target::{LENGTH_SIZE, Target};
 use super::uses::{Source, Use};
 use crate::chunk_map::MapError;
 use crate::chunk_map::vds_block::{ChunkSources, encode_list, list_bytes};
-use crate::dims::{ChunkIndex, Dims, RawChunk};
+use crate::dims::Dims;
+use crate::ondisk::has_other_attributes;
 
 /// Bytes of lists that are encoded while the next datasets are made.
 const TOGETHER: u64 = 4 << 20;
@@ -26,16 +29,18 @@ pub(super) struct DatasetWriter<'w, 'n> {
     target: &'w mut Target<'n>,
     attributes: AttributeTypes,
     waiting: Vec<Waiting>,
+    /// Those of the old file that are copied when all datasets are made: until then libhdf5 can keep the file open.
+    old: Vec<Waiting>,
 }
 
-/// A list that is not encoded yet.
+/// A list that is not encoded, or read, yet.
 struct Waiting {
     /// Address of its dataset's object header.
     header: u64,
     raw_data: Arc<str>,
     shape: Dims,
     chunk_shape: Dims,
-    map: Vec<(ChunkIndex, RawChunk)>,
+    list: NewList,
     version: usize,
     path: Arc<str>,
 }
@@ -44,20 +49,32 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
     pub(super) fn new(context: Context<'w>, target: &'w mut Target<'n>) -> Result<Self, Error> {
         let attributes = AttributeTypes::new(&h5strata_ffi::lock());
         let attributes = attributes.map_err(target.library(VERSIONS))?;
-        Ok(Self { context, target, attributes, waiting: Vec::new() })
+        Ok(Self { context, target, attributes, waiting: Vec::new(), old: Vec::new() })
+    }
+
+    /// Writes all that is there to these sources; while one is written the next is looked at.
+    pub(super) fn write_all<'c>(
+        mut self,
+        sources: &[Source],
+        carrier: &dyn Fn(&str) -> &'c dyn Carrier,
+    ) -> Result<Vec<Box<dyn Proof>>, Error> {
+        let context = self.context;
+        let mut proofs = Vec::with_capacity(sources.len());
+        let mut ahead =
+            sources.first().map(|source| carrier(&source.path).prepare(context, source));
+        for (source, next) in sources.iter().zip(sources.iter().skip(1).map(Some).chain([None])) {
+            let Some(begin) = ahead.take().transpose()? else { break };
+            let next = next.map(|next| (next, carrier(&next.path)));
+            let look = || ahead = next.map(|(next, carrier)| carrier.prepare(context, next));
+            proofs.push(context.threads().beside(look, || self.write(source, begin))?);
+        }
+        self.end()?;
+        Ok(proofs)
     }
 
     /// Brings the chunks of a source to the new file, and makes its datasets there.
-    pub(super) fn write<'s>(
-        &mut self,
-        source: &'s Source,
-        carrier: &dyn Carrier,
-    ) -> Result<Box<dyn Proof>, Error>
-    where
-        'w: 's,
-    {
-        let context = self.context;
-        let mut carried = self.beside(|writer| carrier.begin(context, source, writer.target))?;
+    fn write(&mut self, source: &Source, begin: Begin<'_>) -> Result<Box<dyn Proof>, Error> {
+        let mut carried = self.beside(|writer| begin(writer.target))?;
         let raw_data: Arc<str> = raw_data_path(&source.path).into();
         let (mut templates, mut uses) = (Templates::default(), source.uses.iter().peekable());
         while uses.peek().is_some() {
@@ -72,12 +89,22 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         carried.end(self.target)
     }
 
-    /// Encodes the lists that are left.
-    pub(super) fn end(mut self) -> Result<(), Error> {
-        self.beside(|_| Ok(()))
+    /// Encodes the lists that are left, and copies those of the old file.
+    fn end(mut self) -> Result<(), Error> {
+        self.beside(|_| Ok(()))?;
+        let mut old = std::mem::take(&mut self.old).into_iter().peekable();
+        while old.peek().is_some() {
+            let mut bytes = 0;
+            while let Some(one) = old.next_if(|_| bytes < TOGETHER) {
+                bytes += one.bytes();
+                self.waiting.push(one);
+            }
+            self.beside(|writer| writer.target.write_lists())?;
+        }
+        Ok(())
     }
 
-    /// Does `work`, and at the same time encodes the lists that wait.
+    /// Does `work`, and at the same time encodes or reads the lists that wait.
     fn beside<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         let (context, waiting) = (self.context, std::mem::take(&mut self.waiting));
         let mut encoded = Ok(Vec::new());
@@ -89,7 +116,7 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         Ok(outcome)
     }
 
-    /// Makes the dataset of a version; returns how many bytes its list has.
+    /// Makes the dataset of a version; returns how many bytes its list has that is to be encoded.
     fn dataset(
         &mut self,
         carried: &mut dyn Carried,
@@ -97,7 +124,7 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         raw_data: &Arc<str>,
         one: &Use,
     ) -> Result<u64, Error> {
-        let map = carried.map(one, self.target)?;
+        let list = carried.list(one, self.target)?;
         let settings = carried.settings();
         let (inner, dataset) = (&self.context.file.inner, self.context.open(one)?);
         let (shape, chunk_shape) =
@@ -106,14 +133,14 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         let session = inner.session().map_err(inner.library(&version))?;
         let lock = session.lock();
         let group = dataset.inner.version.group(&session).map_err(inner.library(&version))?;
-        let has_mappings = !map.is_empty();
+        let has_mappings = !matches!(&list, NewList::Of(map) if map.is_empty());
         let new_group = self.target.version(lock, one.version, &version)?;
         let attribute_types = &self.attributes;
         let mut make = || -> Result<u64, CopyFault> {
             let creation = templates.get(lock, settings, &shape, has_mappings)?;
             let space = h5s::simple(lock, &shape)?;
             let new = h5d::create(lock, new_group, path, settings.datatype, &space, creation)?;
-            if has_own_attributes(lock, &group, path)? {
+            if has_own_attributes(inner, &dataset) {
                 let (from, to) = ((&*group, path), (new_group, path));
                 attributes::copy(inner, lock, from, to, &DATASET_ATTRIBUTES)?;
             }
@@ -125,35 +152,57 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         if !has_mappings {
             return Ok(0);
         }
-        let sources = ChunkSources { shape: &shape, chunk_shape: &chunk_shape, raw_data };
-        let bytes = list_bytes(sources, map.len() as u64, LENGTH_SIZE);
         let (raw_data, version, path) = (Arc::clone(raw_data), one.version, Arc::clone(&one.path));
-        self.waiting.push(Waiting { header, raw_data, shape, chunk_shape, map, version, path });
+        let waiting = Waiting { header, raw_data, shape, chunk_shape, list, version, path };
+        if matches!(waiting.list, NewList::Old(_)) {
+            self.old.push(waiting);
+            return Ok(0);
+        }
+        let bytes = waiting.bytes();
+        self.waiting.push(waiting);
         Ok(bytes)
     }
 }
 
 impl Waiting {
+    fn sources(&self) -> ChunkSources<'_> {
+        let Self { shape, chunk_shape, raw_data, .. } = self;
+        ChunkSources { shape, chunk_shape, raw_data }
+    }
+
+    /// Bytes of the list.
+    fn bytes(&self) -> u64 {
+        match &self.list {
+            NewList::Of(map) => list_bytes(self.sources(), map.len() as u64, LENGTH_SIZE),
+            NewList::Old(list) => list.len,
+        }
+    }
+
     fn encode(&self, context: &Context<'_>) -> Result<(u64, Vec<u8>), Error> {
-        let Self { header, raw_data, shape, chunk_shape, map, version, path } = self;
-        let sources = ChunkSources { shape, chunk_shape, raw_data };
-        let list = encode_list(sources, map.iter().copied(), LENGTH_SIZE);
-        let list =
-            list.map_err(|fault| context.error_of(*version, path, MapError::from(fault).into()))?;
-        Ok((*header, list))
+        let encoded = match (&self.list, context.file.inner.read_at()) {
+            (NewList::Of(map), _) => {
+                let list = encode_list(self.sources(), map.iter().copied(), LENGTH_SIZE);
+                list.map_err(MapError::from)
+            }
+            (NewList::Old(list), Some((file, _))) => list.read(file).map_err(MapError::from),
+            // It was found by positional reads, so there are some.
+            (NewList::Old(_), None) => Ok(Vec::new()),
+        };
+        match encoded {
+            Ok(list) => Ok((self.header, list)),
+            Err(fault) => Err(context.error_of(self.version, &self.path, fault.into())),
+        }
     }
 }
 
-/// Whether a version's dataset has attributes but those of the format.
-fn has_own_attributes(
-    lock: &Lock,
-    group: &h5strata_ffi::id::Group,
-    path: &str,
-) -> Result<bool, h5strata_ffi::Error> {
-    let count = h5o::object(lock, group, path)?.attributes;
-    Ok(count != DATASET_ATTRIBUTES.len() as u64
-        || !h5a::exists(lock, group, path, RAW_DATA)?
-        || !h5a::exists(lock, group, path, CHUNKS)?)
+/// Whether a version's dataset may have attributes but those of the format: where it cannot be seen, so it is assumed.
+fn has_own_attributes(file: &FileInner, dataset: &Dataset) -> bool {
+    let (Some((bytes, superblock)), Some(header)) = (file.read_at(), dataset.inner.list.header())
+    else {
+        return true;
+    };
+    let look = || has_other_attributes(bytes, superblock, header, &DATASET_ATTRIBUTES);
+    file.read_whole(look).unwrap_or(true)
 }
 
 /// What the datasets of one source are made with.

@@ -50,6 +50,12 @@ impl Kept {
         self.count
     }
 
+    /// Whether all have their old numbers as new ones: there is no gap.
+    pub(super) fn keeps_numbers(&self) -> bool {
+        let after_last = self.words.last().map_or(0, |word| u64::from(word.leading_zeros()));
+        self.count == self.words.len() as u64 * WORD - after_last
+    }
+
     /// The new number of a raw chunk; `None` if it is not kept.
     #[inline]
     pub(super) fn new_number(&self, raw: RawChunk) -> Option<RawChunk> {
@@ -95,6 +101,19 @@ mod tests {
             assert_eq!(kept.new_number(RawChunk(raw)), at.map(|(at, _)| at), "{raw}");
         }
         assert_eq!(Kept::default().number().new_number(RawChunk(u64::MAX)), None);
+    }
+
+    #[test]
+    fn numbers_are_kept_as_long_as_there_is_no_gap() {
+        let mut kept = Kept::default();
+        assert!(kept.clone().number().keeps_numbers());
+        for raw in 0..200 {
+            kept.insert(RawChunk(raw));
+            assert!(kept.clone().number().keeps_numbers(), "{raw}");
+            let mut gap = kept.clone();
+            gap.insert(RawChunk(raw + 2));
+            assert!(!gap.number().keeps_numbers(), "{raw}");
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod uses;
 use std::collections::HashSet;
 
 pub(super) use self::attributes::copy_of_storage;
-pub(super) use self::carry::{Carried, CarriedSettings, Carrier, Context, Proof};
+pub(super) use self::carry::{Begin, Carried, CarriedSettings, Carrier, Context, NewList, Proof};
 pub(super) use self::copy::Copy;
 use self::datasets::DatasetWriter;
 pub use self::report::RebuildReport;
@@ -90,12 +90,7 @@ pub(super) fn rebuild(
         let source = Source::open(file, &raw_data, uses);
         opened.push(source.map_err(|fault| context.error_of(first, &path, fault))?);
     }
-    let mut writer = DatasetWriter::new(context, &mut target)?;
-    let mut proofs = Vec::with_capacity(opened.len());
-    for source in &opened {
-        proofs.push(writer.write(source, (plan.carrier)(&source.path))?);
-    }
-    writer.end()?;
+    let proofs = DatasetWriter::new(context, &mut target)?.write_all(&opened, plan.carrier)?;
     target.finish(inner)?;
     prove::prove(context, new, survivors, &opened, &proofs)
 }

@@ -27,10 +27,9 @@ pub(super) fn prove(
     sources: &[Source],
     proofs: &[Box<dyn Proof>],
 ) -> Result<RebuildReport, Error> {
-    let mut synced = Ok(());
-    let proven: Result<(), Error> = context.threads().beside(
-        || synced = new.sync(),
-        || {
+    let (synced, proven) = context.threads().while_waiting(
+        || new.sync(),
+        || -> Result<(), Error> {
             let file = OpenOptions::new().open(new.path())?;
             let proving = Proving { context, file: &file, name: new.name() };
             let versions = proving.versions(survivors)?;

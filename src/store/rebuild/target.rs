@@ -106,8 +106,8 @@ impl<'n> Target<'n> {
         if self.waiting < MOST_WAITING { Ok(()) } else { self.write_lists() }
     }
 
-    /// Writes the lists that wait.
-    fn write_lists(&mut self) -> Result<(), Error> {
+    /// Writes the lists that wait. Objects of the file that are open in libhdf5 have to be closed before.
+    pub(super) fn write_lists(&mut self) -> Result<(), Error> {
         self.close()?;
         let structure = |error| structure_error(self.name, "/")(error);
         let mut overlay = locked(&self.overlay);

@@ -10,7 +10,6 @@ use super::Changes;
 use super::report::RewrittenDataset;
 use super::settings::Change;
 use super::transcode::{TranscodeProof, Transcoder, elements};
-use crate::dims::{ChunkIndex, RawChunk};
 use crate::raw::Threads;
 use crate::store::VersionedFile;
 use crate::store::dataset::Dataset;
@@ -18,7 +17,8 @@ use crate::store::describe;
 use crate::store::error::{DatasetFault, Error};
 use crate::store::names::{CHUNKS, raw_data_path};
 use crate::store::rebuild::{
-    Carried, CarriedSettings, Carrier, Context, Copy, Proof, Source, Target, Use, copy_of_storage,
+    Begin, Carried, CarriedSettings, Carrier, Context, Copy, NewList, Proof, Source, Target, Use,
+    copy_of_storage,
 };
 use crate::store::storage::Storage;
 
@@ -71,12 +71,18 @@ struct Rewriting {
 }
 
 impl Carrier for Rewriting {
+    fn prepare<'s>(&'s self, context: Context<'s>, source: &'s Source) -> Result<Begin<'s>, Error> {
+        Ok(Box::new(move |target| Ok(Box::new(self.begin(context, source, target)?))))
+    }
+}
+
+impl Rewriting {
     fn begin<'s>(
         &self,
         context: Context<'s>,
         source: &'s Source,
         target: &mut Target<'_>,
-    ) -> Result<Box<dyn Carried + 's>, Error> {
+    ) -> Result<Rewritten<'s>, Error> {
         let (change, file) = (self.change.clone(), context.file);
         let failed = |fault| context.error(source, fault);
         let datatype = datatype(&context, source, &change).map_err(|e| failed(e.into()))?;
@@ -99,7 +105,7 @@ impl Carrier for Rewriting {
         copy_of_storage(&file.inner, lock, old, new, &source.path, &[CHUNKS])?;
         drop(session);
         let (parents, reports) = (Arc::clone(&self.parents), Arc::clone(&self.reports));
-        Ok(Box::new(Rewritten { context, source, transcoder, datatype, parents, reports }))
+        Ok(Rewritten { context, source, transcoder, datatype, parents, reports })
     }
 }
 
@@ -145,11 +151,7 @@ impl Carried for Rewritten<'_> {
         }
     }
 
-    fn map(
-        &mut self,
-        one: &Use,
-        target: &mut Target<'_>,
-    ) -> Result<Vec<(ChunkIndex, RawChunk)>, Error> {
+    fn list(&mut self, one: &Use, target: &mut Target<'_>) -> Result<NewList, Error> {
         let dataset = self.context.open(one)?;
         let new = {
             let lock = h5strata_ffi::lock();
@@ -157,7 +159,7 @@ impl Carried for Rewritten<'_> {
         };
         let parent = self.parents.get(dataset.version()).map(String::as_str);
         let map = self.transcoder.version(new, &dataset, parent);
-        map.map_err(dataset.inner.error())
+        map.map(NewList::Of).map_err(dataset.inner.error())
     }
 
     fn end(self: Box<Self>, target: &mut Target<'_>) -> Result<Box<dyn Proof>, Error> {

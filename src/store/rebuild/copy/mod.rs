@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Numbers keep their order, so that a table of digests that was in order stays so; where the bytes lie in the file is
-//! another matter.
+//! another matter. Where all numbers stay, as in a repack, lists of mappings are copied as they are stored too.
 
 mod chunks;
 mod proof;
@@ -23,24 +23,41 @@ use self::chunks::ChunkCopier;
 use self::proof::CopyProof;
 use self::survey::Survey;
 use super::super::commit::{Meter, write_rows};
+use super::super::dataset::Dataset;
 use super::super::error::Error;
-use super::carry::{Carried, CarriedSettings, Carrier, Context, Proof};
-use super::target::Target;
+use super::super::names::raw_data_path;
+use super::carry::{Begin, Carried, CarriedSettings, Carrier, Context, NewList, Proof};
+use super::target::{LENGTH_SIZE, Target};
 use super::uses::{Source, Use};
-use crate::dims::{ChunkIndex, RawChunk};
+use crate::chunk_map::vds_block::ChunkSources;
+use crate::ondisk::ObjectRange;
 
 /// Copies chunks as they are stored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::store) struct Copy;
 
 impl Carrier for Copy {
-    fn begin<'s>(
-        &self,
+    fn prepare<'s>(&'s self, context: Context<'s>, source: &'s Source) -> Result<Begin<'s>, Error> {
+        let survey = Survey::make(&context, source)?;
+        Ok(Box::new(move |target| Ok(Box::new(Copied::begin(context, source, survey, target)?))))
+    }
+}
+
+/// A dataset whose chunks were copied.
+struct Copied<'s> {
+    context: Context<'s>,
+    source: &'s Source,
+    survey: Survey,
+    datatype: Datatype,
+}
+
+impl<'s> Copied<'s> {
+    fn begin(
         context: Context<'s>,
         source: &'s Source,
+        survey: Survey,
         target: &mut Target<'_>,
-    ) -> Result<Box<dyn Carried + 's>, Error> {
-        let survey = Survey::make(&context, source)?;
+    ) -> Result<Self, Error> {
         let datatype = storage::create(&context, source, survey.kept.count(), target)?;
         let failed = |fault| context.error(source, fault);
         let raw = &source.storage.raw;
@@ -53,16 +70,19 @@ impl Carrier for Copy {
         let rows = rows.map_err(failed)?;
         let lock = h5strata_ffi::lock();
         write_rows(&lock, target.file(&lock)?, &source.path, &rows).map_err(failed)?;
-        Ok(Box::new(Copied { context, source, survey, datatype }))
+        Ok(Self { context, source, survey, datatype })
     }
-}
 
-/// A dataset whose chunks were copied.
-struct Copied<'s> {
-    context: Context<'s>,
-    source: &'s Source,
-    survey: Survey,
-    datatype: Datatype,
+    /// The list of a version, where it can stay as it is: no raw chunk has another number.
+    fn old_list(&self, dataset: &Dataset) -> Option<ObjectRange> {
+        if !self.survey.kept.keeps_numbers() {
+            return None;
+        }
+        let raw_data = raw_data_path(&self.source.path);
+        let (shape, chunk_shape) = (dataset.shape(), dataset.chunk_shape());
+        let sources = ChunkSources { shape, chunk_shape, raw_data: &raw_data };
+        dataset.inner.list.stored_list_like(sources, LENGTH_SIZE)
+    }
 }
 
 impl Carried for Copied<'_> {
@@ -72,11 +92,14 @@ impl Carried for Copied<'_> {
         CarriedSettings { datatype: &self.datatype, chunk_shape, fill }
     }
 
-    fn map(&mut self, one: &Use, _: &mut Target<'_>) -> Result<Vec<(ChunkIndex, RawChunk)>, Error> {
+    fn list(&mut self, one: &Use, _: &mut Target<'_>) -> Result<NewList, Error> {
         let dataset = self.context.open(one)?;
+        if let Some(list) = self.old_list(&dataset) {
+            return Ok(NewList::Old(list));
+        }
         let map = dataset.inner.map_once().map_err(dataset.inner.error())?;
         let new = |(chunk, raw)| Some((chunk, self.survey.kept.new_number(raw)?));
-        Ok(map.iter().filter_map(new).collect())
+        Ok(NewList::Of(map.iter().filter_map(new).collect()))
     }
 
     fn end(self: Box<Self>, _: &mut Target<'_>) -> Result<Box<dyn Proof>, Error> {
