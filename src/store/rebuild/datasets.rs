@@ -23,13 +23,17 @@ use crate::ondisk::has_other_attributes;
 /// Bytes of lists that are encoded while the next datasets are made.
 const TOGETHER: u64 = 4 << 20;
 
+/// Datasets that wait for lists of the old file, at most: some 200 bytes each.
+const MOST_OLD: usize = 1 << 16;
+
 /// Writes the datasets of all versions, source by source.
 pub(super) struct DatasetWriter<'w, 'n> {
     context: Context<'w>,
     target: &'w mut Target<'n>,
     attributes: AttributeTypes,
     waiting: Vec<Waiting>,
-    /// Those of the old file that are copied when all datasets are made: until then libhdf5 can keep the file open.
+    /// Those of the old file, which are copied when very many datasets are made, or all: until then libhdf5 can keep the
+    /// file open.
     old: Vec<Waiting>,
 }
 
@@ -80,11 +84,16 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         while uses.peek().is_some() {
             self.beside(|writer| {
                 let mut bytes = 0;
-                while let Some(one) = uses.next_if(|_| bytes < TOGETHER) {
+                while let Some(one) =
+                    uses.next_if(|_| bytes < TOGETHER && writer.old.len() < MOST_OLD)
+                {
                     bytes += writer.dataset(&mut *carried, &mut templates, &raw_data, one)?;
                 }
                 Ok(())
             })?;
+            if self.old.len() >= MOST_OLD {
+                self.copy_old()?;
+            }
         }
         carried.end(self.target)
     }
@@ -92,6 +101,11 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
     /// Encodes the lists that are left, and copies those of the old file.
     fn end(mut self) -> Result<(), Error> {
         self.beside(|_| Ok(()))?;
+        self.copy_old()
+    }
+
+    /// Copies lists of the old file.
+    fn copy_old(&mut self) -> Result<(), Error> {
         let mut old = std::mem::take(&mut self.old).into_iter().peekable();
         while old.peek().is_some() {
             let mut bytes = 0;
