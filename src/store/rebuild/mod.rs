@@ -23,6 +23,8 @@ mod prove;
 mod report;
 mod survivors;
 mod target;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod uses;
 
@@ -57,6 +59,18 @@ pub(super) fn rebuild(
     new: &NewFile,
     plan: &Plan<'_>,
 ) -> Result<RebuildReport, Error> {
+    write(file, new, plan, |context, sources, proofs| {
+        prove::prove(context, new, plan.survivors, sources, proofs)
+    })
+}
+
+/// Writes the new file, and has `then` look at it.
+fn write(
+    file: &VersionedFile,
+    new: &NewFile,
+    plan: &Plan<'_>,
+    then: impl FnOnce(Context<'_>, &[Source], &[Box<dyn Proof>]) -> Result<RebuildReport, Error>,
+) -> Result<RebuildReport, Error> {
     let inner = &file.inner;
     if inner.data_version() != NEWEST_DATA_VERSION {
         let reason = match inner.data_version() {
@@ -75,7 +89,7 @@ pub(super) fn rebuild(
     let current = survivors.current.as_deref();
     let current = survivors.versions.iter().position(|one| Some(one.name.as_str()) == current);
     let sources = std::mem::take(&mut content.sources);
-    let context = carry::Context {
+    let context = Context {
         file,
         versions: &content.versions,
         current,
@@ -92,7 +106,7 @@ pub(super) fn rebuild(
     }
     let proofs = DatasetWriter::new(context, &mut target)?.write_all(&opened, plan.carrier)?;
     target.finish(inner)?;
-    prove::prove(context, new, survivors, &opened, &proofs)
+    then(context, &opened, &proofs)
 }
 
 impl VersionedFile {
