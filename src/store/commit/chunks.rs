@@ -117,7 +117,13 @@ impl<'c> ChunkStore<'c> {
             // Room for all of them at once; what turns out to be known is given back in the end.
             self.writer.set_chunks(&h5strata_ffi::lock(), room)?;
         }
-        self.store(&brought, &mut stored, is_one_batch)?;
+        if is_one_batch {
+            self.store(&brought, &mut stored, is_one_batch)?;
+        } else {
+            // On one of the threads that it uses: it has none to wake then, batch after batch.
+            let threads = self.threads;
+            threads.install(|| self.store(&brought, &mut stored, is_one_batch))?;
+        }
         if !is_one_batch && stored.end != room {
             self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
         }
