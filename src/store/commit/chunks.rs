@@ -204,6 +204,12 @@ impl<'c> ChunkStore<'c> {
         is_one_batch: bool,
     ) -> Result<(), DatasetFault> {
         let content = self.content;
+        let output = Output {
+            writer: self.writer,
+            meter: self.meter,
+            buffers: Arc::clone(&self.buffers),
+            makes_room: is_one_batch,
+        };
         let staged: Vec<_> = content.array.staged().collect();
         let mut unchanged = self
             .kept_base()
@@ -212,7 +218,7 @@ impl<'c> ChunkStore<'c> {
         let size = self.batch_chunks();
         let mut waiting = Vec::new();
         for batch in staged.chunks(size) {
-            waiting = self.write_beside(waiting, |store| {
+            waiting = self.write_beside(&output, waiting, |store| {
                 let changed = store.changed(batch, unchanged.as_mut(), stored);
                 let digests = early.as_mut().map(|early| early.drain(..changed.len()).collect());
                 let candidates = store.candidates(changed, digests);
@@ -223,41 +229,32 @@ impl<'c> ChunkStore<'c> {
         let size = if content.strings.is_some() { 1 } else { size };
         for batch in brought.chunks(size) {
             let before = content.strings.as_ref().map(|strings| strings.read().mark());
-            waiting = self.write_beside(waiting, |store| {
+            waiting = self.write_beside(&output, waiting, |store| {
                 let candidates = store.candidates(store.bring(batch)?, None);
                 store.place(candidates, stored)
             })?;
             if let (Some(strings), Some(before)) = (&content.strings, before) {
-                self.write(std::mem::take(&mut waiting))?;
+                output.write(std::mem::take(&mut waiting))?;
                 strings.write().back_to(before);
             }
         }
-        if let (true, Some(last)) = (is_one_batch, waiting.last()) {
-            // Giving room back would take libhdf5 a walk through all stored chunks.
-            let chunks = last.raw.0.saturating_add(1);
-            self.writer.set_chunks(&h5strata_ffi::lock(), chunks)?;
-        }
-        self.write(waiting)
+        output.write(waiting)
     }
 
     /// Makes the next batch while the one before is written.
     fn write_beside(
         &mut self,
+        output: &Output<'_>,
         before: Vec<Placed<'c>>,
         make: impl FnOnce(&mut Self) -> Result<Vec<Placed<'c>>, DatasetFault>,
     ) -> Result<Vec<Placed<'c>>, DatasetFault> {
         if before.is_empty() {
             return make(self);
         }
-        let (writer, meter, buffers) = (self.writer, self.meter, Arc::clone(&self.buffers));
         let mut written = Ok(());
-        let write = || written = write_all(writer, meter, &buffers, before);
+        let write = || written = output.write(before);
         let made = self.threads.beside(write, || make(self));
         written.and(made)
-    }
-
-    fn write(&self, batch: Vec<Placed<'_>>) -> Result<(), DatasetFault> {
-        write_all(self.writer, self.meter, &self.buffers, batch)
     }
 
     /// Chunks that go through the stages together.
@@ -490,25 +487,37 @@ fn strings_of<'s>(arena: &'s Strings, handles: &[u8], trimmed: &Trimmed) -> Vec<
         .collect()
 }
 
-fn write_all(
-    writer: &RawWriter,
-    meter: &Meter<'_>,
-    buffers: &Buffers,
-    batch: Vec<Placed<'_>>,
-) -> Result<(), DatasetFault> {
-    for Placed { raw, stored } in batch {
-        match stored {
-            Stored::Chunk { bytes, filter_mask } => {
-                writer.write(&h5strata_ffi::lock(), raw, filter_mask, &bytes)?;
-                buffers.give(bytes);
-            }
-            Stored::Strings { arena, handles, trimmed } => {
-                let arena = arena.read();
-                let strings = strings_of(&arena, &handles, &trimmed);
-                writer.write_strings(&h5strata_ffi::lock(), raw, &trimmed.shape, &strings)?;
-            }
+/// Where chunks go in the end.
+struct Output<'c> {
+    writer: &'c RawWriter,
+    meter: &'c Meter<'c>,
+    buffers: Arc<Buffers>,
+    /// Whether there is no room for the chunks yet.
+    makes_room: bool,
+}
+
+impl Output<'_> {
+    fn write(&self, batch: Vec<Placed<'_>>) -> Result<(), DatasetFault> {
+        let Self { writer, meter, buffers, makes_room } = self;
+        if let (true, Some(last)) = (makes_room, batch.last()) {
+            // Just as much as is needed: giving room back would take libhdf5 a walk through all stored chunks.
+            writer.set_chunks(&h5strata_ffi::lock(), last.raw.0.saturating_add(1))?;
         }
-        meter.count(1);
+        for Placed { raw, stored } in batch {
+            match stored {
+                Stored::Chunk { bytes, filter_mask } => {
+                    writer.write(&h5strata_ffi::lock(), raw, filter_mask, &bytes)?;
+                    buffers.give(bytes);
+                }
+                Stored::Strings { arena, handles, trimmed } => {
+                    let arena = arena.read();
+                    let strings = strings_of(&arena, &handles, &trimmed);
+                    let lock = h5strata_ffi::lock();
+                    writer.write_strings(&lock, raw, &trimmed.shape, &strings)?;
+                }
+            }
+            meter.count(1);
+        }
+        Ok(())
     }
-    Ok(())
 }
