@@ -97,6 +97,8 @@ def notes(size: str, repeats: int) -> list[str]:
         "A1: what commits cost that are atomic, synced on both sides. The C program makes the same version through "
         "libhdf5's own driver: H5Dwrite_chunk, the rows of a hash table without filter, group, attributes, mappings by "
         "H5Pset_virtual, H5Fclose and one fsync; it makes no digests, which are part of our time.",
+        "Before each run that writes a file the disk is synced, and as much memory touched as the run may need: a "
+        "virtual machine whose host has taken memory back gets it again more slowly than memory is.",
         "S1: size of the file divided by its versions.",
         "M1: in place, in a copy that is made before the clock starts; only 'ours, synced' is synced. M2: all sides "
         "sync the new file; the C program copies by H5Ocopy what the root group links to. h5repack is the system's. "
