@@ -128,6 +128,20 @@ fn opening_a_file_for_a_small_dataset_costs_the_same_each_time_however_much_else
     Ok(())
 }
 
+/// Each header is looked at once, for all that a version tells of itself.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thousand_versions_are_listed_with_four_reads_each_at_most() -> Outcome {
+    let file = open("thousand-versions-handmade", RawPath::Auto)?;
+    let (calls_before, bytes_before) = reads_of_thread();
+    let versions = file.versions()?;
+    let (calls, bytes) = reads_of_thread();
+    let (calls, bytes) = (calls - calls_before, bytes - bytes_before);
+    assert_eq!(versions.len(), 1_000);
+    assert!(calls <= 4_000 && bytes <= 6 << 20, "{calls} calls, {bytes} bytes");
+    Ok(())
+}
+
 #[test]
 fn a_row_costs_what_its_chunks_cost_however_many_others_there_are() -> Outcome {
     /// Chunks of a row.

@@ -222,8 +222,17 @@ impl Search for Others<'_> {
 impl Others<'_> {
     /// Whether there is a heap of attributes: version | flags | largest creation order u16, if flagged | its address O.
     fn are_elsewhere(&self, message: Message<'_>) -> Result<bool, OndiskError> {
-        let mut cursor = Cursor::new(message.body, Structure::Attribute, message.address);
-        let [_version, flags] = cursor.array()?;
+        let Message { shared, address, body, .. } = message;
+        let structure = Structure::Attribute;
+        if shared {
+            let what = "a shared message";
+            return Err(OndiskError::Unsupported { structure, address, what });
+        }
+        let mut cursor = Cursor::new(body, structure, address);
+        let [version, flags] = cursor.array()?;
+        if version != 0 {
+            return Err(OndiskError::Version { structure, address, found: version });
+        }
         cursor.take(if flags & HAS_CREATION_ORDER == 0 { 0 } else { 2 })?;
         let offset_size = self.superblock.offset_size;
         Ok(cursor.field(offset_size)? != offset_size.all_ones())

@@ -2,7 +2,7 @@ use super::super::test_image::{
     MessageImage, block_v2, continuation, dataspace, field, header_v1, header_v2,
 };
 use super::super::{FieldWidth, OndiskError, Superblock};
-use super::variable_string_references;
+use super::{has_other_attributes, stored_attributes, variable_string_references};
 
 const WIDE: FieldWidth = FieldWidth::Eight;
 const WIDTHS: [FieldWidth; 3] = [FieldWidth::Two, FieldWidth::Four, FieldWidth::Eight];
@@ -135,4 +135,48 @@ fn damaged_attributes_give_their_error() {
     let undefined = reference(3, u64::MAX, 1, WIDE);
     let message = attribute(3, "name", [&strings(16), &[2, 0, 0, 0]], &undefined);
     assert!(matches!(error(message), OndiskError::Invalid { .. }));
+}
+
+/// An integer or a truth value of one byte.
+fn byte(class: u8, name: &str, value: u8) -> MessageImage {
+    let datatype = [&[class, 0, 0, 0][..], &1u32.to_le_bytes(), &[0, 0, 8, 0]].concat();
+    attribute(3, name, [&datatype, &[2, 0, 0, 0]], &[value])
+}
+
+#[test]
+fn several_attributes_are_found_in_one_look() {
+    let (strings, references) = two_strings(3, WIDE);
+    let header = header_v2(2, &[byte(0x10, "number", 7), strings, byte(0x18, "truth", 1)]);
+    let names = ["truth", "name", "missing", "number"];
+    let found = stored_attributes(&&header[..], &superblock(WIDE), 0, names).unwrap();
+    let [Some(truth), Some(name), None, Some(number)] = found else { panic!("{found:?}") };
+    assert_eq!(truth.integers().unwrap(), Some(&[1][..]));
+    assert_eq!(number.integers().unwrap(), Some(&[7][..]));
+    assert_eq!(number.string_references().unwrap(), None);
+    assert_eq!(name.string_references().unwrap(), Some(references));
+    assert_eq!(name.integers().unwrap(), None);
+}
+
+#[test]
+fn attributes_of_other_names_are_seen_in_the_header_and_elsewhere() {
+    let others = |messages: &[MessageImage]| {
+        let header = header_v2(2, messages);
+        has_other_attributes(&&header[..], &superblock(WIDE), 0, &["a", "b"])
+    };
+    let known = [byte(0x10, "a", 1), byte(0x10, "b", 2)];
+    assert!(!others(&known).unwrap());
+    assert!(others(&[&known[..], &[byte(0x10, "ab", 3)]].concat()).unwrap());
+    // Without and with the largest creation order.
+    for (flags, order) in [(0, &[][..]), (1, &[9, 0][..])] {
+        for (heap, expected) in [(u64::MAX, false), (0x800, true)] {
+            let body = [&[0, flags][..], order, &heap.to_le_bytes(), &[0xff; 8]].concat();
+            let info = (0x15, 0, body);
+            let found = others(&[&known[..], &[info]].concat());
+            assert_eq!(found.unwrap(), expected, "{flags} {heap:#x}");
+        }
+    }
+    let newer = others(&[(0x15, 0, vec![1; 18])]);
+    assert!(matches!(newer, Err(OndiskError::Version { found: 1, .. })));
+    let shared = others(&[(0x15, 0b10, vec![0; 18])]);
+    assert!(matches!(shared, Err(OndiskError::Unsupported { .. })));
 }
