@@ -132,6 +132,7 @@ mod tests {
         super::super::merge::read_or_zero(&file, 0, &mut out).unwrap();
         assert!(out == expected);
     }
+
     #[test]
     fn what_was_set_aside_and_not_written_is_given_back() {
         let file = tempfile::tempfile().unwrap();
