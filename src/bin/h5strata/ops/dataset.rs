@@ -143,11 +143,8 @@ impl Write {
     }
 }
 
-/// Bytes of a file that are in memory beside the staged chunks that they are copied to, unless a row of chunks has
-/// more.
-const SLAB_BYTES: u64 = 16 << 20;
-
-/// Writes a file that has the shape of the dataset, some rows of chunks at a time: it is not held twice.
+/// Writes a file that has the shape of the dataset a piece at a time, of a row of chunks at least: beside the staged
+/// chunks that it is copied to there is no second one of it in memory.
 fn write_rows(
     dataset: &mut StagedDataset<'_>,
     mut npy: Npy<impl Read>,
@@ -157,7 +154,7 @@ fn write_rows(
     let rows = dataset.shape().first().copied().unwrap_or(0);
     let chunk_rows = dataset.chunk_shape().first().copied().unwrap_or(1);
     let chunk_row_bytes = npy.row_bytes().saturating_mul(chunk_rows).max(1);
-    let slab = (SLAB_BYTES / chunk_row_bytes).max(1).saturating_mul(chunk_rows);
+    let slab = (npy::PIECE_BYTES / chunk_row_bytes).max(1).saturating_mul(chunk_rows);
     let mut start: u64 = 0;
     // At least once: values of a wrong type are refused even if there are none.
     loop {

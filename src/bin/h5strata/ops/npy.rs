@@ -16,6 +16,9 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// Bytes of a header that NumPy would read (`max_header_size` of `numpy.load`).
 const MAX_HEADER: usize = 10_000;
 
+/// Bytes that are read together where a file is read piece by piece.
+pub(super) const PIECE_BYTES: u64 = 16 << 20;
+
 /// Reads the array of a file.
 pub(super) fn read(path: &Path) -> Result<Array, OpFault> {
     Npy::open(path)?.array().map_err(fault(path))
@@ -93,9 +96,12 @@ impl<R: Read> Npy<R> {
         self.elements(shape, bytes)
     }
 
-    /// Reads the next bytes. Memory grows with what the file really holds.
+    /// Reads the next bytes. Beyond [`PIECE_BYTES`] memory grows with what the file really holds.
     fn bytes(&mut self, count: u64) -> Result<Vec<u8>, NpyFault> {
         let mut bytes = Vec::new();
+        // No steps for what is read piece by piece: they leave holes between the chunks that pieces are copied to.
+        let first = usize::try_from(count.min(PIECE_BYTES)).map_err(|_| NpyFault::Memory)?;
+        bytes.try_reserve_exact(first).map_err(|_| NpyFault::Memory)?;
         self.file.by_ref().take(count).read_to_end(&mut bytes)?;
         self.found += bytes.len() as u64;
         if (bytes.len() as u64) < count {
