@@ -65,6 +65,12 @@ impl ChunkFormat {
     /// A chunk that holds nothing but fill.
     pub(super) fn filled(&self) -> Result<Vec<u8>, NoMemory> {
         let mut chunk = reserve(self.bytes)?;
+        self.fill(&mut chunk);
+        Ok(chunk)
+    }
+
+    /// Makes nothing but fill of an empty buffer that has room for a chunk.
+    pub(super) fn fill(&self, chunk: &mut Vec<u8>) {
         match uniform(&self.fill) {
             Some(byte) => chunk.resize(self.bytes, byte),
             None => {
@@ -75,7 +81,6 @@ impl ChunkFormat {
                 }
             }
         }
-        Ok(chunk)
     }
 
     /// Makes everything of a chunk fill that lies beyond `extent`.

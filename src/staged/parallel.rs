@@ -28,18 +28,6 @@ pub(super) fn in_ranges<R: Send, E: Send>(
         .collect()
 }
 
-/// Cuts a list of chunks into parts, works on them, and gives the results in order.
-pub(super) fn in_parts<T: Sync, R: Send, E: Send>(
-    chunks: &[T],
-    chunk_bytes: usize,
-    work: impl Fn(&[T]) -> Result<R, E> + Sync,
-) -> Result<Vec<R>, E> {
-    match part_length(chunks.len(), chunk_bytes) {
-        Some(part) => chunks.par_chunks(part).map(&work).collect(),
-        None => Ok(vec![work(chunks)?]),
-    }
-}
-
 /// Works on each chunk of a list.
 pub(super) fn each<T: Send, E: Send>(
     chunks: &mut [T],

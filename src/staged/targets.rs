@@ -30,6 +30,7 @@ pub(super) struct Target {
 #[derive(Clone, Copy)]
 pub(super) struct Fresh {
     pub(super) number: u64,
+    pub(super) chunk: ChunkIndex,
     /// Whether every element inside the bounds is written.
     pub(super) whole: bool,
 }
@@ -54,7 +55,7 @@ impl<B: Base> StagedArray<B> {
                     push(&mut targets.partial, Target { number, chunk })?;
                     push(&mut targets.positions, position)?;
                 }
-                _ => push(&mut targets.fresh, Fresh { number, whole })?,
+                _ => push(&mut targets.fresh, Fresh { number, chunk, whole })?,
             }
         }
         Ok(targets)

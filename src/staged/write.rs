@@ -5,8 +5,8 @@ use bumpalo::Bump;
 
 use super::array::Result;
 use super::broadcast::{check_size, value_strides};
-use super::chunk::{copy, reserve};
-use super::parallel::{each, in_parts};
+use super::chunk::reserve;
+use super::parallel::each;
 use super::source::Source;
 use super::targets::{Fresh, Targets};
 use super::view::Loaded;
@@ -87,7 +87,7 @@ impl<B: Base> StagedArray<B> {
             })
         });
         staged.extend(taken.into_iter().map(|(target, buffer)| (target.chunk, buffer)));
-        staged.extend(fresh.into_iter().flatten());
+        staged.extend(fresh);
         let partial = targets.partial.iter().map(|target| target.chunk);
         self.insert(partial.zip(loaded));
         result
@@ -99,23 +99,26 @@ impl<B: Base> StagedArray<B> {
         plan: &ReadPlan<'_>,
         source: &Source<'_>,
         fresh: &[Fresh],
-    ) -> Result<Vec<Vec<Made>>, B> {
+    ) -> Result<Vec<Made>, B> {
         let equal = Mutex::default();
-        in_parts(fresh, self.format.bytes, |part| {
-            let mut made = reserve(part.len())?;
-            for &Fresh { number, whole } in part {
-                with_transfer(plan, number, |transfer| {
-                    let buffer = if whole && matches!(source, Source::Element(_)) {
-                        self.make_equal(transfer, source, &equal)?
-                    } else {
-                        Arc::new(self.make_one(transfer, source)?)
-                    };
-                    made.push((transfer.chunk(), buffer));
-                    Ok(())
-                })?;
-            }
-            Ok(made)
-        })
+        let is_shared = |fresh: &Fresh| fresh.whole && matches!(source, Source::Element(_));
+        // All by one thread: memory of its own that each thread would take from the system a chunk at a time costs more.
+        let mut made = reserve(fresh.len())?;
+        for fresh in fresh {
+            let room = if is_shared(fresh) { Vec::new() } else { reserve(self.format.bytes)? };
+            made.push((fresh, Arc::new(room)));
+        }
+        each(&mut made, self.format.bytes, |(fresh, buffer)| {
+            with_transfer(plan, fresh.number, |transfer| {
+                if is_shared(fresh) {
+                    *buffer = self.make_equal(transfer, source, &equal)?;
+                } else if let Some(buffer) = Arc::get_mut(buffer) {
+                    self.make_one(transfer, source, buffer)?;
+                }
+                Ok(())
+            })
+        })?;
+        Ok(made.into_iter().map(|(fresh, buffer)| (fresh.chunk, buffer)).collect())
     }
 
     /// A buffer that is the same for all chunks of the same extent that one element covers wholly.
@@ -130,18 +133,26 @@ impl<B: Base> StagedArray<B> {
         if let Some(buffer) = equal.get(&extent) {
             return Ok(Arc::clone(buffer));
         }
-        let buffer = Arc::new(self.make_one(transfer, source)?);
+        let mut buffer = reserve(self.format.bytes)?;
+        self.make_one(transfer, source, &mut buffer)?;
+        let buffer = Arc::new(buffer);
         equal.insert(extent, Arc::clone(&buffer));
         Ok(buffer)
     }
 
-    fn make_one(&self, transfer: &Transfer<'_>, source: &Source<'_>) -> Result<Vec<u8>, B> {
+    /// Fills a buffer, which has room for a chunk.
+    fn make_one(
+        &self,
+        transfer: &Transfer<'_>,
+        source: &Source<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), B> {
         if let Some(bytes) = source.whole_chunk(transfer, self.element_size(), self.format.bytes) {
-            return Ok(copy(bytes)?);
+            buffer.extend_from_slice(bytes);
+            return Ok(());
         }
-        let mut buffer = self.format.filled()?;
-        source.put(transfer, &mut buffer, self.element_size())?;
-        Ok(buffer)
+        self.format.fill(buffer);
+        Ok(source.put(transfer, buffer, self.element_size())?)
     }
 
     /// The buffers of chunks of which a part is kept that stands in the base.

@@ -12,7 +12,10 @@ use crate::dims::{ChunkIndex, RawChunk};
 use crate::raw::Threads;
 
 /// Bytes that are read before they are compared: what stays in a core's own cache.
-const WINDOW: usize = 512 << 10;
+const WINDOW: usize = 128 << 10;
+
+/// Parts of the work for each thread, so that none waits long for the others.
+const PARTS: usize = 4;
 
 /// Chunks by which it shows whether most are as they were.
 const SAMPLE: usize = 16;
@@ -67,16 +70,17 @@ impl<'c> Unchanged<'c> {
     fn compare(&self, chunks: &[StagedChunk<'_>]) -> Vec<Option<RawChunk>> {
         let Ok(map) = self.base.inner.whole_map() else { return vec![None; chunks.len()] };
         let chunk_bytes = self.base.inner.storage.raw.chunk_bytes();
-        let compare =
-            |window: &mut Vec<u8>, part: &[StagedChunk<'_>]| self.compare_part(map, part, window);
         let in_window = (WINDOW / chunk_bytes.max(1)).max(1);
-        if matches!(self.threads, Threads::One) || chunks.len() <= in_window {
+        let compare = |part: &[StagedChunk<'_>]| -> Vec<Option<RawChunk>> {
             let mut window = Vec::new();
-            let parts = chunks.chunks(in_window);
-            return parts.flat_map(|part| compare(&mut window, part)).collect();
+            let windows = part.chunks(in_window);
+            windows.flat_map(|chunks| self.compare_part(map, chunks, &mut window)).collect()
+        };
+        if !self.threads.are_worth(chunks.len().saturating_mul(chunk_bytes)) {
+            return compare(chunks);
         }
-        let parts = chunks.par_chunks(in_window).map_init(Vec::new, compare);
-        let found: Vec<_> = self.threads.install(|| parts.collect());
+        let part = chunks.len().div_ceil(self.threads.count() * PARTS).max(in_window);
+        let found: Vec<_> = self.threads.install(|| chunks.par_chunks(part).map(compare).collect());
         found.into_iter().flatten().collect()
     }
 
