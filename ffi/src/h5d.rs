@@ -14,7 +14,9 @@ use std::sync::OnceLock;
 use hdf5_sys::h5d::{
     H5Dget_create_plist, H5Dget_space, H5Dget_storage_size, H5Dget_type, H5Dopen2,
 };
+use hdf5_sys::h5o::H5Oclose;
 use hdf5_sys::h5p::H5P_DEFAULT;
+use libc::c_int;
 
 pub use self::chunk::{
     ChunkInfo, ReadChunk, StoredChunk, chunk_info, chunk_storage_size, is_not_stored, num_chunks,
@@ -29,7 +31,7 @@ use crate::error::Error;
 use crate::id::{Container, DatasetCreation, DatasetId, Dataspace, Datatype, Id};
 use crate::lock::Lock;
 use crate::text::c_string;
-use crate::{h5f, h5s};
+use crate::{h5f, h5o, h5s, sys};
 
 /// Whether the linked libhdf5 has [`chunk_iter`]. Without it there is no cheap way to the addresses
 /// of many chunks.
@@ -96,6 +98,28 @@ pub fn open<C: Container>(lock: &Lock, at: &Id<C>, path: &str) -> Result<Dataset
     let id = unsafe { H5Dopen2(at.raw(), path.as_ptr(), H5P_DEFAULT) };
     // SAFETY: H5Dopen2 returned it, fresh or negative.
     let id = unsafe { Id::from_call(lock, "H5Dopen2", id) }?;
+    Dataset::of(lock, id)
+}
+
+/// Opens the dataset whose object header is at `address`, in bytes from the base address, in the file of `at`: no path
+/// is looked up (`H5Oopen_by_token`, `H5Oopen_by_addr` before HDF5 1.12).
+///
+/// # Errors
+/// [`Error::Call`] where no object is, [`Error::UnknownValue`] where another kind of object is.
+pub fn open_at<C: Container>(lock: &Lock, at: &Id<C>, address: u64) -> Result<Dataset, Error> {
+    /// `H5I_DATASET` of H5Ipublic.h.
+    const DATASET: c_int = 5;
+    let call = "H5Oopen_by_token";
+    let raw = h5o::open_at(lock, at, address)?;
+    // SAFETY: the lock is held; any number may be asked about.
+    let kind = unsafe { sys::H5Iget_type(raw) };
+    if raw >= 0 && kind != DATASET {
+        // SAFETY: the lock is held; the id of an object was opened here, and nobody else has it.
+        unsafe { H5Oclose(raw) };
+        return Err(Error::UnknownValue { call, value: kind.into() });
+    }
+    // SAFETY: H5Oopen_by_token or H5Oopen_by_addr returned it: negative, or fresh and a dataset's.
+    let id = unsafe { Id::from_call(lock, call, raw) }?;
     Dataset::of(lock, id)
 }
 

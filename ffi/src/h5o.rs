@@ -5,6 +5,7 @@
 
 use std::mem::MaybeUninit;
 
+use hdf5_sys::h5i::hid_t;
 use hdf5_sys::h5o::{H5O_INFO_BASIC, H5O_INFO_NUM_ATTRS, H5Ocopy};
 use hdf5_sys::h5p::H5P_DEFAULT;
 
@@ -148,4 +149,31 @@ pub(crate) fn address_of<O: id::Object>(
     address: u64,
 ) -> Result<u64, Error> {
     Ok(address)
+}
+
+/// Opens the object whose header is at `address`, in bytes from the base address, in the file of `at`
+/// (`H5Oopen_by_token`). What comes back is an id of whatever is there, or negative.
+#[cfg(hdf5_tokens)]
+pub(crate) fn open_at<O: id::Object>(
+    lock: &Lock,
+    at: &Id<O>,
+    address: u64,
+) -> Result<hid_t, Error> {
+    let mut token = MaybeUninit::<sys::Token>::zeroed();
+    // SAFETY: the lock is held; `at` is live, `token` has room for the struct.
+    let status = unsafe { sys::H5VLnative_addr_to_token(at.raw(), address, token.as_mut_ptr()) };
+    check(lock, "H5VLnative_addr_to_token", status)?;
+    // SAFETY: the lock is held; `at` is live, and any bytes are a token, the zeros from before too.
+    Ok(unsafe { sys::H5Oopen_by_token(at.raw(), token.assume_init()) })
+}
+
+/// The same: before HDF5 1.12 the address itself names the object (`H5Oopen_by_addr`).
+#[cfg(not(hdf5_tokens))]
+pub(crate) fn open_at<O: id::Object>(
+    _lock: &Lock,
+    at: &Id<O>,
+    address: u64,
+) -> Result<hid_t, Error> {
+    // SAFETY: the lock is held; `at` is live.
+    Ok(unsafe { hdf5_sys::h5o::H5Oopen_by_addr(at.raw(), address) })
 }

@@ -29,7 +29,8 @@
 //! | [`h5g`] | `H5Gopen2`, `H5Gcreate2`, `H5Gclose` | 1.10.8 |
 //! | [`h5l`] | `H5Lexists`, `H5Ldelete`, `H5Lcopy` | 1.10.8 |
 //! | | `H5Lget_info`, `H5Literate` | 1.10.8; `H5Lget_info2`, `H5Literate2` from 1.12 |
-//! | [`h5o`] | `H5Ocopy` | 1.10.8 |
+//! | [`h5o`] | `H5Ocopy`, `H5Oclose`, `H5Iget_type` | 1.10.8 |
+//! | | `H5Oopen_by_addr` | 1.10.8; `H5VLnative_addr_to_token`, `H5Oopen_by_token` from 1.12 |
 //! | | `H5Oget_info_by_name2` | 1.10.8; `H5Oget_info_by_name3`, `H5VLnative_token_to_addr` from 1.12 |
 //! | [`h5p`] | `H5Pcreate`, `H5Pget_cache`, `H5Pset_cache`, `H5Pset_sieve_buf_size`, `H5Pget_userblock`, `H5Pget_driver`, `H5Pclose` | 1.10.8 |
 //! | | `H5Pget_layout`, `H5Pget_chunk`, `H5Pget_nfilters`, `H5Pget_filter2`, `H5Pfill_value_defined`, `H5Pget_fill_value` | 1.10.8 |

@@ -147,6 +147,18 @@ unsafe extern "C" {
         address: *mut haddr_t,
     ) -> herr_t;
 
+    #[cfg(hdf5_tokens)]
+    pub(crate) fn H5VLnative_addr_to_token(
+        location: hid_t,
+        address: haddr_t,
+        token: *mut Token,
+    ) -> herr_t;
+
+    #[cfg(hdf5_tokens)]
+    pub(crate) fn H5Oopen_by_token(location: hid_t, token: Token) -> hid_t;
+
+    pub(crate) fn H5Iget_type(id: hid_t) -> c_int;
+
     #[cfg(not(hdf5_2_0))]
     pub(crate) fn H5FD_sec2_init() -> hid_t;
 }

@@ -60,8 +60,8 @@ impl TablePlace {
         self.chunk_len
     }
 
-    /// Writes the number of rows in both places, and the last chunk, which has the length that it had. libhdf5 must not
-    /// have the file open.
+    /// Writes the number of rows in both places, and the last chunk from its byte `start` to its end: it has the length
+    /// that it had. libhdf5 must not have the file open.
     ///
     /// # Errors
     /// [`OndiskError::Write`].
@@ -69,9 +69,10 @@ impl TablePlace {
         &self,
         file: &mut dyn WriteAt,
         rows: u64,
+        start: usize,
         chunk: &[u8],
     ) -> Result<(), OndiskError> {
-        write(file, chunk, self.chunk, Structure::Chunk)?;
+        write(file, chunk, self.chunk.saturating_add(start as u64), Structure::Chunk)?;
         write(file, &rows.to_le_bytes(), self.extent, Structure::Dataspace)?;
         write(file, &rows.to_le_bytes(), self.attribute, Structure::Attribute)
     }

@@ -108,7 +108,7 @@ fn store_dataset(
     let file = &stage.file.inner;
     let raw_data = raw_data_path(path);
     let settings = &content.settings;
-    let known = transaction.take_digests(path);
+    let mut known = transaction.take_digests(path);
     let storage = match &known {
         // The last commit has left as many chunks as its digests tell.
         Some(_) if !stage.verify => None,
@@ -120,9 +120,10 @@ fn store_dataset(
     let target = transaction.file();
     let (dataset, raw_chunks) = {
         let lock = h5strata_ffi::lock();
-        match raw_chunks {
-            Some(chunks) => (h5d::open(&lock, target, &raw_data)?, chunks),
-            None => (create_storage(&lock, target, path, settings)?, 0),
+        match (raw_chunks, &mut known) {
+            (Some(chunks), Some(known)) => (known.open_storage(&lock, target, &raw_data)?, chunks),
+            (Some(chunks), None) => (h5d::open(&lock, target, &raw_data)?, chunks),
+            (None, _) => (create_storage(&lock, target, path, settings)?, 0),
         }
     };
     let edge = settings.chunk_shape.first().copied().unwrap_or(1);

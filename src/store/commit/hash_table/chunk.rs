@@ -21,28 +21,61 @@ const LEAST_STEP: usize = 512;
 const RUN: usize = 32;
 const MATCH: usize = 264;
 
+/// Rows at the beginning of a chunk as they are encoded: those behind them change nothing of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Bytes of the rows.
+    rows: usize,
+    /// Bytes of their encoding.
+    encoded: usize,
+}
+
+impl Head {
+    /// Bytes of the encoding of these rows.
+    pub(super) fn encoded(self) -> usize {
+        self.encoded
+    }
+
+    /// What is needed of a chunk's rows to encode those behind these: the last one of these, and those.
+    pub(super) fn tail(self, rows: &[u8]) -> &[u8] {
+        rows.get(self.rows.saturating_sub(ROW)..).unwrap_or_default()
+    }
+
+    /// The rows behind these in such a tail, each with the one above it.
+    fn behind(self, tail: &[u8]) -> impl Iterator<Item = (Option<&[u8]>, &[u8])> {
+        let above = std::iter::once(None).chain(tail.chunks_exact(ROW).map(Some));
+        above.zip(tail.chunks_exact(ROW)).skip(usize::from(self.rows > 0))
+    }
+}
+
 /// How a chunk is encoded, which tells its length before it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Encoding {
+    /// Rows that are encoded already.
+    head: Head,
+    /// All rows.
+    rows: Head,
     zeros: Zeros,
     len: usize,
 }
 
 impl Encoding {
-    /// Of a chunk that begins with `rows`; `None` if it would not become smaller.
-    pub(super) fn of(rows: &[u8]) -> Option<Self> {
+    /// Of a chunk that begins with `rows`, the first of which are those of `head`; `None` if it would not become smaller.
+    pub(super) fn of(rows: &[u8], head: Head) -> Option<Self> {
         let count = BYTES.checked_sub(rows.len())?;
-        let encoded: usize = with_above(rows)
+        let behind: usize = (head.behind(head.tail(rows)))
             .map(|(above, row)| {
                 let numbers = NUMBERS.map(|at| if repeats(above, row, at) { 5 + 2 } else { 9 });
                 RUN + 1 + numbers.iter().sum::<usize>()
             })
             .sum();
+        let encoded = head.encoded + behind;
         let shortest = Zeros::shortest(count);
         let room = length_in_steps(encoded + shortest.len()) - encoded;
         let zeros = Zeros::of_len(count, room).unwrap_or(shortest);
         let len = encoded + zeros.len();
-        (len < BYTES).then_some(Self { zeros, len })
+        let rows = Head { rows: rows.len(), encoded };
+        (len < BYTES).then_some(Self { head, rows, zeros, len })
     }
 
     /// Bytes of the stored chunk.
@@ -50,10 +83,15 @@ impl Encoding {
         self.len
     }
 
-    /// The stored chunk of the same rows.
-    pub(super) fn encode(&self, rows: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(self.len);
-        for (above, row) in with_above(rows) {
+    /// All rows of the chunk.
+    pub(super) fn rows(&self) -> Head {
+        self.rows
+    }
+
+    /// The stored chunk from the end of `head` on, of the [tail](Head::tail) of the same rows.
+    pub(super) fn encode(&self, tail: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.len - self.head.encoded);
+        for (above, row) in self.head.behind(tail) {
             put_literals(&mut out, &row[..RUN]);
             for at in NUMBERS {
                 if repeats(above, row, at) {
@@ -67,12 +105,6 @@ impl Encoding {
         self.zeros.put(&mut out);
         out
     }
-}
-
-/// Rows, each with the one above it.
-fn with_above(rows: &[u8]) -> impl Iterator<Item = (Option<&[u8]>, &[u8])> {
-    let above = std::iter::once(None).chain(rows.chunks_exact(ROW).map(Some));
-    above.zip(rows.chunks_exact(ROW))
 }
 
 /// Whether the high half of the number at `at` is that of the row above.
@@ -205,14 +237,21 @@ mod tests {
         };
         let pipeline = Pipeline::new(vec![filter], BYTES, ROW);
         let mut in_steps = 0;
+        let (mut head, mut head_rows) = (Head::default(), 0);
         for count in (0..200).chain((200..=ROWS).step_by(97)).chain([ROWS - 1, ROWS]) {
             let rows = rows(count);
-            let Some(encoding) = Encoding::of(&rows) else {
+            let Some(encoding) = Encoding::of(&rows, Head::default()) else {
                 assert!(count > ROWS - 100, "{count} rows");
                 continue;
             };
             let encoded = encoding.encode(&rows);
             assert_eq!(encoded.len(), encoding.len(), "{count} rows");
+            // What a chunk of fewer rows has of its rows stays as it is.
+            let longer = Encoding::of(&rows, head).unwrap();
+            assert_eq!(longer.rows(), encoding.rows(), "{head_rows} and {count} rows");
+            let tail = longer.encode(head.tail(&rows));
+            assert!(tail == encoded[head.encoded()..], "{head_rows} and {count} rows");
+            (head, head_rows) = (encoding.rows(), count);
             let mut scratch = Scratch::default();
             let mut decoded = vec![1; BYTES];
             pipeline.decode_into(&encoded, 0, &mut scratch, &mut decoded).unwrap();

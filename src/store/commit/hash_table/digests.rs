@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use h5strata_ffi::Lock;
+use h5strata_ffi::id::File;
+use h5strata_ffi::{Lock, h5d, h5o};
 
+use super::ROW;
+use super::chunk::{self, Head};
 use super::hasher::DigestKeys;
 use super::rows::{StoredRows, raw_chunk_at};
-use super::{ROW, chunk};
 use crate::dims::RawChunk;
 use crate::ondisk::TablePlace;
 use crate::store::digest::Digest;
@@ -29,11 +31,21 @@ pub(in crate::store) struct Digests {
     pub(super) end: u64,
     /// Number of valid rows.
     pub(super) rows: u64,
-    /// The rows of the last chunk of the table, if it is stored as such tables are and the chunk is not full.
-    pub(super) last_chunk: Option<Vec<u8>>,
+    /// The last chunk of the table, if it is stored as such tables are.
+    pub(super) last_chunk: Option<LastChunk>,
+    /// Address of the object header of the dataset of stored chunks, once it was looked for.
+    storage: Option<u64>,
     /// Address of the table's object header, and where what changes in it stands, once it was looked for.
     pub(super) header: Option<u64>,
     pub(super) place: Option<TablePlace>,
+}
+
+/// The last chunk of a table, which is not full.
+#[derive(Debug, Default)]
+pub(super) struct LastChunk {
+    pub(super) rows: Vec<u8>,
+    /// Those that are stored as they are encoded here.
+    pub(super) head: Head,
 }
 
 impl Digests {
@@ -48,7 +60,8 @@ impl Digests {
         let mut digests = Self { rows: stored.count(), ..Self::default() };
         if stored.is_usual() {
             let full = bytes.len() / chunk::BYTES * chunk::BYTES;
-            digests.last_chunk = bytes.get(full..).map(<[u8]>::to_vec);
+            let rows = bytes.get(full..).map(<[u8]>::to_vec);
+            digests.last_chunk = rows.map(|rows| LastChunk { rows, head: Head::default() });
         }
         for (row, bytes) in (0..).zip(bytes.as_chunks().0) {
             match raw_of(row, bytes, edge).filter(|raw| raw.0 < raw_chunks) {
@@ -58,6 +71,20 @@ impl Digests {
         }
         digests.unsorted = bytes;
         Ok(digests)
+    }
+
+    /// Opens the dataset of stored chunks, which is at `path`.
+    pub(in crate::store::commit) fn open_storage(
+        &mut self,
+        lock: &Lock,
+        file: &File,
+        path: &str,
+    ) -> Result<h5d::Dataset, h5strata_ffi::Error> {
+        let address = match self.storage {
+            Some(address) => address,
+            None => *self.storage.insert(h5o::address(lock, file, path)?),
+        };
+        h5d::open_at(lock, file, address)
     }
 
     /// One past the last raw chunk that has a row.

@@ -10,8 +10,9 @@ mod whole;
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5s};
 
-use self::chunk::Encoding;
+use self::chunk::{Encoding, Head};
 pub(in crate::store) use self::digests::Digests;
+use self::digests::LastChunk;
 pub(in crate::store) use self::rows::{Row, StoredRows};
 pub(super) use self::update::{EncodedUpdate, TableUpdate};
 pub(in crate::store) use self::whole::{replace_table, write_rows};
@@ -160,30 +161,35 @@ impl HashTable {
         Ok((self.digests, None))
     }
 
-    /// Writes the added rows behind those of the last chunk, chunk by chunk; returns the rows of what is the last chunk
-    /// then.
+    /// Writes the added rows behind those of the last chunk, chunk by chunk; returns what is the last chunk then.
     fn write_chunks(
         &self,
         lock: &Lock,
         dataset: &h5d::Dataset,
-        mut rows: Vec<u8>,
-    ) -> Result<Vec<u8>, DatasetFault> {
+        LastChunk { mut rows, .. }: LastChunk,
+    ) -> Result<LastChunk, DatasetFault> {
         let mut start = self.digests.rows - (rows.len() / ROW) as u64;
         rows.extend_from_slice(&self.added);
+        let mut head = Head::default();
         for chunk in rows.chunks(chunk::ROWS * ROW) {
-            match Encoding::of(chunk) {
+            match Encoding::of(chunk, Head::default()) {
                 Some(encoding) => {
                     h5d::write_chunk(lock, dataset, &[start], 0, &encoding.encode(chunk))?;
+                    head = encoding.rows();
                 }
                 None => {
                     let mut stored = chunk.to_vec();
                     stored.resize(chunk::ROWS * ROW, 0);
                     h5d::write_chunk(lock, dataset, &[start], LEFT_OUT, &stored)?;
+                    head = Head::default();
                 }
             }
             start += chunk::ROWS as u64;
         }
         rows.drain(..rows.len() / (chunk::ROWS * ROW) * (chunk::ROWS * ROW));
-        Ok(rows)
+        if rows.is_empty() {
+            head = Head::default();
+        }
+        Ok(LastChunk { rows, head })
     }
 }

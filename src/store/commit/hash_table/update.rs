@@ -3,6 +3,7 @@
 use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5o};
 
+use super::digests::LastChunk;
 use super::{Encoding, HashTable, ROW, chunk};
 use crate::ondisk::{OndiskError, TablePlace, WriteAt};
 use crate::store::error::DatasetFault;
@@ -15,23 +16,26 @@ pub(in crate::store::commit) struct TableUpdate {
     place: TablePlace,
     /// How many there are then.
     rows: u64,
-    /// Those of the last chunk.
-    last: Vec<u8>,
+    /// Those of the last chunk that are not stored yet, with the one above them.
+    tail: Vec<u8>,
+    /// Where the stored chunk changes, in bytes from its start.
+    start: usize,
     encoding: Encoding,
 }
 
-/// The same with the last chunk as it is stored.
+/// The same with what changes of the last chunk as it is stored.
 #[derive(Debug)]
 pub(in crate::store::commit) struct EncodedUpdate {
     place: TablePlace,
     rows: u64,
+    start: usize,
     chunk: Vec<u8>,
 }
 
 impl TableUpdate {
     pub(in crate::store::commit) fn encode(self) -> EncodedUpdate {
-        let Self { place, rows, last, encoding } = self;
-        EncodedUpdate { place, rows, chunk: encoding.encode(&last) }
+        let Self { place, rows, tail, start, encoding } = self;
+        EncodedUpdate { place, rows, start, chunk: encoding.encode(&tail) }
     }
 }
 
@@ -40,7 +44,7 @@ impl EncodedUpdate {
         &self,
         file: &mut dyn WriteAt,
     ) -> Result<(), OndiskError> {
-        self.place.write(file, self.rows, &self.chunk)
+        self.place.write(file, self.rows, self.start, &self.chunk)
     }
 }
 
@@ -55,7 +59,7 @@ impl HashTable {
     ) -> Result<Option<TableUpdate>, DatasetFault> {
         let digests = &mut self.digests;
         let (None, Some(last)) = (&self.dataset, &mut digests.last_chunk) else { return Ok(None) };
-        let have = last.len() / ROW;
+        let have = last.rows.len() / ROW;
         let place = digests.place.take();
         if have == 0 || have + self.added.len() / ROW > chunk::ROWS {
             return Ok(None);
@@ -76,23 +80,24 @@ impl HashTable {
             }
             (place, _) => place,
         };
-        let before = last.len();
-        last.extend_from_slice(&self.added);
-        let encoding = Encoding::of(last);
+        let before = last.rows.len();
+        last.rows.extend_from_slice(&self.added);
+        let encoding = Encoding::of(&last.rows, last.head);
         let (Some(place), Some(encoding)) = (place, encoding) else {
-            last.truncate(before);
+            last.rows.truncate(before);
             return Ok(None);
         };
         if encoding.len() != place.chunk_len() {
-            last.truncate(before);
+            last.rows.truncate(before);
             return Ok(None);
         }
-        let update = TableUpdate { place, rows, last: last.clone(), encoding };
-        if last.len() == chunk::ROWS * ROW {
-            last.clear();
+        let (tail, start) = (last.head.tail(&last.rows).to_vec(), last.head.encoded());
+        last.head = encoding.rows();
+        if last.rows.len() == chunk::ROWS * ROW {
+            *last = LastChunk::default();
         } else {
             digests.place = Some(place);
         }
-        Ok(Some(update))
+        Ok(Some(TableUpdate { place, rows, tail, start, encoding }))
     }
 }

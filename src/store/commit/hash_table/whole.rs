@@ -4,7 +4,7 @@ use h5strata_ffi::id::File;
 use h5strata_ffi::{Lock, h5a, h5d, h5l};
 
 use super::super::transaction::Transaction;
-use super::{Digests, HashTable, Row};
+use super::{Digests, HashTable, LastChunk, Row};
 use crate::raw::RawWriter;
 use crate::store::error::DatasetFault;
 use crate::store::layout;
@@ -25,7 +25,7 @@ pub(in crate::store) fn write_rows(
     let dataset = h5d::open(lock, file, &path)?;
     h5d::set_extent(lock, &dataset, &[count])?;
     let table = HashTable { path, dataset: None, digests: Digests::default(), edge: 0, added };
-    table.write_chunks(lock, &dataset, Vec::new())?;
+    table.write_chunks(lock, &dataset, LastChunk::default())?;
     let attribute = h5a::open(lock, dataset.id(), ".", LARGEST_INDEX)?;
     Ok(h5a::rewrite(lock, &attribute, &count.to_le_bytes())?)
 }
