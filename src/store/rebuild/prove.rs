@@ -31,6 +31,8 @@ pub(super) fn prove(
         || new.sync(),
         || -> Result<(), Error> {
             let file = OpenOptions::new().open(new.path())?;
+            // Nobody else knows of it.
+            let _entered = file.inner.enter()?;
             let proving = Proving { context, file: &file, name: new.name() };
             let versions = proving.versions(survivors)?;
             for (source, proof) in sources.iter().zip(proofs) {
@@ -105,6 +107,7 @@ impl Proving<'_> {
         versions: &[Version],
     ) -> Result<(), Error> {
         let (context, path) = (self.context, raw_data_path(&source.path));
+        let _entered = context.file.inner.enter()?;
         let same = source.uses.par_iter().map(|one| {
             let Some(version) = versions.get(one.version) else { return Ok(false) };
             let old = context.open(one)?;

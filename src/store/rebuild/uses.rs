@@ -63,6 +63,8 @@ impl Content {
         let mut paths: HashMap<String, Arc<str>> = HashMap::new();
         let (mut count, mut chunks) = (0, 0_u64);
         for (number, survivor) in survivors.versions.iter().enumerate() {
+            // Each dataset would lock the file by itself.
+            let _entered = file.inner.enter()?;
             let version = Version::open(Arc::clone(&file.inner), &survivor.name)?;
             let mut groups = Vec::new();
             for Entry { path, kind } in version.entries()? {
