@@ -35,8 +35,16 @@ pub(super) fn prove(
             let _entered = file.inner.enter()?;
             let proving = Proving { context, file: &file, name: new.name() };
             let versions = proving.versions(survivors)?;
-            for (source, proof) in sources.iter().zip(proofs) {
-                proving.source(source, &**proof, &versions)?;
+            let threads = context.threads();
+            // What only one of them can do is done beside what others have threads for.
+            let together = threads.count();
+            for (sources, proofs) in sources.chunks(together).zip(proofs.chunks(together)) {
+                let prove = |(source, proof): (&Source, &Box<dyn Proof>)| {
+                    proving.source(source, &**proof, &versions)
+                };
+                let proven = sources.par_iter().zip(proofs).map(prove);
+                let proven: Vec<Result<(), Error>> = threads.install(|| proven.collect());
+                proven.into_iter().collect::<Result<(), Error>>()?;
             }
             Ok(())
         },
