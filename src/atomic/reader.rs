@@ -37,6 +37,8 @@ pub(crate) struct Reader {
     state: Mutex<State>,
     /// How often this process has begun or ended to change the file: odd while it does.
     changes: AtomicU64,
+    /// The largest size that was seen.
+    seen_size: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -127,8 +129,9 @@ impl Reader {
         view: ReadView,
     ) -> Arc<Self> {
         let state = Mutex::new(State { mark, number: 0, inside: 0 });
-        let (path, view, changes) = (path.to_owned(), RwLock::new(view), AtomicU64::new(0));
-        Arc::new(Self { path, journal, file, policy, gate, view, state, changes })
+        let (path, view) = (path.to_owned(), RwLock::new(view));
+        let (changes, seen_size) = (AtomicU64::new(0), AtomicU64::new(0));
+        Arc::new(Self { path, journal, file, policy, gate, view, state, changes, seen_size })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -233,6 +236,18 @@ impl ReadAt for Reader {
 
     fn size(&self) -> io::Result<u64> {
         self.view.read().unwrap_or_else(PoisonError::into_inner).size()
+    }
+
+    /// Asks the system only about what is behind all sizes that were seen: files mostly grow, and reads that do not get
+    /// what they want say so themselves.
+    fn size_for(&self, end: u64) -> io::Result<u64> {
+        let seen = self.seen_size.load(Ordering::Relaxed);
+        if end <= seen {
+            return Ok(seen);
+        }
+        let size = ReadAt::size(self)?;
+        self.seen_size.fetch_max(size, Ordering::Relaxed);
+        Ok(size)
     }
 }
 

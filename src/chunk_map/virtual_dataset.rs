@@ -87,25 +87,13 @@ fn check_heap(file: &dyn ReadAt, superblock: &Superblock, address: u64) -> Resul
 }
 
 impl VirtualDataset {
-    /// Finds a dataset's extent and mappings straight in the file, or through libhdf5 where the file's
-    /// structures are of a kind that is not decoded here. `last`: where the list of the dataset opened before was found.
-    pub(crate) fn open(
-        file: Option<(&dyn ReadAt, &Superblock)>,
-        group: &h5strata_ffi::id::Group,
-        path: &str,
-        last: &mut Option<SearchEnd>,
-    ) -> Result<Self, MapError> {
-        let Some((bytes, superblock)) = file else {
-            return Self::open_by_library(None, group, path);
-        };
-        let address = h5o::address(&h5strata_ffi::lock(), group, path)?;
-        match Self::open_directly(bytes, superblock, address, last) {
-            Err(error) if error.is_unsupported() => Self::open_by_library(file, group, path),
-            outcome => outcome,
-        }
-    }
-
-    fn open_directly(
+    /// Finds a dataset's extent and mappings straight in the file, by the address of its object header. `last`: where the
+    /// list of the dataset opened before was found.
+    ///
+    /// # Errors
+    /// One that [is unsupported](MapError::is_unsupported) where the file's structures are of a kind that is not decoded
+    /// here: then [libhdf5](Self::open_by_library) is to be asked.
+    pub(crate) fn open_at(
         file: &dyn ReadAt,
         superblock: &Superblock,
         address: u64,

@@ -61,13 +61,25 @@ impl ObjectRange {
     /// # Errors
     /// [`OndiskError::Truncated`] if the file has become shorter, [`OndiskError::Read`].
     pub fn read(&self, file: &dyn ReadAt) -> Result<Vec<u8>, OndiskError> {
+        let mut bytes = Vec::new();
+        self.read_to(file, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// As [`read`](Self::read), to a buffer that held something else.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_to(&self, file: &dyn ReadAt, bytes: &mut Vec<u8>) -> Result<(), OndiskError> {
         let structure = Structure::HeapObject;
         check_inside_file(file, self.offset, self.len, structure)?;
         let size = size_in_memory(self.len, self.offset)?;
-        let mut bytes = vec![0; size];
-        prefer_huge_pages(&mut bytes);
-        file.read_exact_at(&mut bytes, self.offset, structure)?;
-        Ok(bytes)
+        if bytes.capacity() < size {
+            *bytes = vec![0; size];
+            prefer_huge_pages(bytes);
+        }
+        bytes.resize(size, 0);
+        file.read_exact_at(bytes, self.offset, structure)
     }
 
     /// Whether an object of `file` holds the same bytes as another one, of the same file or another. Read are those up to

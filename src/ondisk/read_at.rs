@@ -19,6 +19,14 @@ pub trait ReadAt: Send + Sync {
     /// Whatever the operating system says.
     fn size(&self) -> io::Result<u64>;
 
+    /// A size that shows whether the file goes up to `end`: what is there, or, where that is enough, what was there.
+    ///
+    /// # Errors
+    /// As [`size`](Self::size).
+    fn size_for(&self, _end: u64) -> io::Result<u64> {
+        self.size()
+    }
+
     /// Reads as many bytes as the file has from `offset` on, at most `buf.len()`; returns their number.
     ///
     /// # Errors
@@ -97,7 +105,8 @@ pub(super) fn check_inside_file(
     needed: u64,
     structure: Structure,
 ) -> Result<(), OndiskError> {
-    let file_size = file.size().map_err(|source| OndiskError::FileSize { source })?;
+    let end = address.saturating_add(needed);
+    let file_size = file.size_for(end).map_err(|source| OndiskError::FileSize { source })?;
     let available = file_size.saturating_sub(address);
     if needed > available {
         return Err(OndiskError::Truncated { structure, address, needed, available });

@@ -122,6 +122,13 @@ impl ReadAt for FileBytes {
             Source::Shared(reader) => ReadAt::size(&**reader),
         }
     }
+
+    fn size_for(&self, end: u64) -> io::Result<u64> {
+        match &self.source {
+            Source::Still(file) => file.size(),
+            Source::Shared(reader) => reader.size_for(end),
+        }
+    }
 }
 
 /// Positional reads by one thread. What threads would take from each other with every read, the counts and the lock on

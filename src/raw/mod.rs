@@ -34,7 +34,7 @@ pub(crate) use fetch::Fetch;
 pub(crate) use library_strings::read_strings_by_library;
 pub(crate) use raw_data::OpenDataset;
 pub use raw_data::{RawData, RawPath};
-pub(crate) use stored::read_stored;
+pub(crate) use stored::{read_stored, read_stored_to};
 pub use strings::StringFault;
 pub(crate) use strings::{
     EMPTY_REFERENCE, FILL_REFERENCE, MAX_REFERENCE, reference_size, resolve_strings,

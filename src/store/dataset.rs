@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use h5strata_ffi::h5a;
+use h5strata_ffi::{h5a, h5o};
 
 use super::attribute::{Attribute, read_attributes};
 use super::error::{DatasetFault, Error, RawDataFault};
@@ -125,12 +125,33 @@ fn open_inner(
     // One state of the file, from the group to the list.
     let session = file.session()?;
     let group = version.group(&session)?;
-    let (list, source) = file.read_whole(|| {
-        let list = version
-            .next_list(&session, |last| VirtualDataset::open(file.read_at(), &group, path, last))?;
-        let source = list.source(file.read_at().map(|(bytes, _)| bytes))?;
-        Ok::<_, MapError>((list, source))
-    })?;
+    let direct = match file.read_at() {
+        None => None,
+        Some((bytes, superblock)) => {
+            let address = h5o::address(session.lock(), &group, path)?;
+            Some((bytes, superblock, address))
+        }
+    };
+    let state = session.state;
+    let _entered = session.leave_library();
+    let opened = direct.map(|(bytes, superblock, address)| {
+        file.read_whole(|| {
+            let open = |last: &mut _| VirtualDataset::open_at(bytes, superblock, address, last);
+            let list = version.next_list(state, open)?;
+            let source = list.source(Some(bytes))?;
+            Ok::<_, MapError>((list, source))
+        })
+    });
+    let (list, source) = match opened {
+        Some(opened) if !opened.as_ref().is_err_and(MapError::is_unsupported) => opened?,
+        _ => {
+            let session = file.session()?;
+            let group = version.group(&session)?;
+            let list = VirtualDataset::open_by_library(file.read_at(), &group, path)?;
+            let source = list.source(None)?;
+            (list, source)
+        }
+    };
     let source = match source {
         Some(source) => source,
         None => version.raw_data_attribute(path)?.unwrap_or_else(|| raw_data_path(path)),

@@ -30,7 +30,7 @@ pub(super) struct Library {
 pub(super) struct Session {
     lock: Lock,
     library: Arc<Library>,
-    _entered: Entered,
+    entered: Entered,
 }
 
 impl Deref for Session {
@@ -44,6 +44,11 @@ impl Deref for Session {
 impl Session {
     pub(super) fn lock(&self) -> &Lock {
         &self.lock
+    }
+
+    /// Lets others call libhdf5, and still nobody change the file.
+    pub(super) fn leave_library(self) -> Entered {
+        self.entered
     }
 }
 
@@ -82,7 +87,7 @@ impl Handle {
             *library = Arc::new(Library::new(&lock, opened, state)?);
         }
         let library = Arc::clone(&library);
-        Ok(Session { lock, library, _entered: entered })
+        Ok(Session { lock, library, entered })
     }
 
     /// Why libhdf5 was not given what it has asked for last.

@@ -45,15 +45,15 @@ impl VersionInner {
         self.group.get(session, || h5g::open(session.lock(), &session.versions, &self.name))
     }
 
-    /// Opens something whose list is probably behind that of what was opened before.
+    /// Opens something, in a state of the file, whose list is probably behind that of what was opened before.
     pub(super) fn next_list<T>(
         &self,
-        session: &Session,
+        state: u64,
         open: impl FnOnce(&mut Option<SearchEnd>) -> T,
     ) -> T {
         let mut last = self.last_list.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.0 != session.state {
-            *last = (session.state, None);
+        if last.0 != state {
+            *last = (state, None);
         }
         open(&mut last.1)
     }

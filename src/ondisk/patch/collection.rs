@@ -67,7 +67,9 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(length_size: FieldWidth) -> Self {
-        Self { length_size, bytes: vec![0; COLLECTION_HEADER], slots: Vec::new() }
+        let mut bytes = Vec::with_capacity(SHARED_SIZE);
+        bytes.resize(COLLECTION_HEADER, 0);
+        Self { length_size, bytes, slots: Vec::new() }
     }
 
     /// Whether there is room for a list that is not large; there is in an empty one.

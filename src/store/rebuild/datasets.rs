@@ -45,6 +45,8 @@ struct Waiting {
     shape: Dims,
     chunk_shape: Dims,
     list: NewList,
+    /// Memory for its bytes.
+    buffer: Vec<u8>,
     version: usize,
     path: Arc<str>,
 }
@@ -82,6 +84,8 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
         let raw_data: Arc<str> = raw_data_path(&source.path).into();
         let (mut templates, mut uses) = (Templates::default(), source.uses.iter().peekable());
         while uses.peek().is_some() {
+            // Each dataset would lock the old file by itself.
+            let _entered = self.context.file.inner.enter()?;
             self.beside(|writer| {
                 let mut bytes = 0;
                 while let Some(one) =
@@ -107,13 +111,15 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
     /// Copies lists of the old file.
     fn copy_old(&mut self) -> Result<(), Error> {
         let mut old = std::mem::take(&mut self.old).into_iter().peekable();
+        let mut buffers = Vec::new();
         while old.peek().is_some() {
             let mut bytes = 0;
-            while let Some(one) = old.next_if(|_| bytes < TOGETHER) {
+            while let Some(mut one) = old.next_if(|_| bytes < TOGETHER) {
                 bytes += one.bytes();
+                one.buffer = buffers.pop().unwrap_or_default();
                 self.waiting.push(one);
             }
-            self.beside(|writer| writer.target.write_lists())?;
+            buffers = self.beside(|writer| writer.target.write_lists())?;
         }
         Ok(())
     }
@@ -122,7 +128,7 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
     fn beside<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
         let (context, waiting) = (self.context, std::mem::take(&mut self.waiting));
         let mut encoded = Ok(Vec::new());
-        let encode = || encoded = waiting.iter().map(|one| one.encode(&context)).collect();
+        let encode = || encoded = waiting.into_iter().map(|one| one.encode(&context)).collect();
         let outcome = context.threads().beside(encode, || work(self))?;
         for (header, list) in encoded? {
             self.target.add(header, list)?;
@@ -167,7 +173,8 @@ impl<'w, 'n> DatasetWriter<'w, 'n> {
             return Ok(0);
         }
         let (raw_data, version, path) = (Arc::clone(raw_data), one.version, Arc::clone(&one.path));
-        let waiting = Waiting { header, raw_data, shape, chunk_shape, list, version, path };
+        let buffer = Vec::new();
+        let waiting = Waiting { header, raw_data, shape, chunk_shape, list, buffer, version, path };
         if matches!(waiting.list, NewList::Old(_)) {
             self.old.push(waiting);
             return Ok(0);
@@ -192,13 +199,16 @@ impl Waiting {
         }
     }
 
-    fn encode(&self, context: &Context<'_>) -> Result<(u64, Vec<u8>), Error> {
+    fn encode(mut self, context: &Context<'_>) -> Result<(u64, Vec<u8>), Error> {
+        let mut buffer = std::mem::take(&mut self.buffer);
         let encoded = match (&self.list, context.file.inner.read_at()) {
             (NewList::Of(map), _) => {
                 let list = encode_list(self.sources(), map.iter().copied(), LENGTH_SIZE);
                 list.map_err(MapError::from)
             }
-            (NewList::Old(list), Some((file, _))) => list.read(file).map_err(MapError::from),
+            (NewList::Old(list), Some((file, _))) => {
+                list.read_to(file, &mut buffer).map(|()| buffer).map_err(MapError::from)
+            }
             // It was found by positional reads, so there are some.
             (NewList::Old(_), None) => Ok(Vec::new()),
         };

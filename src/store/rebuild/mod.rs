@@ -10,8 +10,8 @@
 //! ```
 //!
 //! What is not named by a surviving version does not get into the new file: it has nothing that was freed. Memory is
-//! bounded: of one dataset the addresses of its chunks and the rows of its table, 80 bytes a chunk; maps of 48 MiB, 32 MiB
-//! of lists, and a few chunks.
+//! bounded: of one dataset a thread the addresses of its chunks and the rows of its table, 80 bytes a chunk; maps of 48 MiB,
+//! 32 MiB of lists, and a few chunks.
 
 mod attributes;
 mod carry;

@@ -31,10 +31,20 @@ pub(super) fn prove(
         || new.sync(),
         || -> Result<(), Error> {
             let file = OpenOptions::new().open(new.path())?;
+            // Nobody else knows of it.
+            let _entered = file.inner.enter()?;
             let proving = Proving { context, file: &file, name: new.name() };
             let versions = proving.versions(survivors)?;
-            for (source, proof) in sources.iter().zip(proofs) {
-                proving.source(source, &**proof, &versions)?;
+            let threads = context.threads();
+            // What only one of them can do is done beside what others have threads for.
+            let together = threads.count();
+            for (sources, proofs) in sources.chunks(together).zip(proofs.chunks(together)) {
+                let prove = |(source, proof): (&Source, &Box<dyn Proof>)| {
+                    proving.source(source, &**proof, &versions)
+                };
+                let proven = sources.par_iter().zip(proofs).map(prove);
+                let proven: Vec<Result<(), Error>> = threads.install(|| proven.collect());
+                proven.into_iter().collect::<Result<(), Error>>()?;
             }
             Ok(())
         },
@@ -105,6 +115,7 @@ impl Proving<'_> {
         versions: &[Version],
     ) -> Result<(), Error> {
         let (context, path) = (self.context, raw_data_path(&source.path));
+        let _entered = context.file.inner.enter()?;
         let same = source.uses.par_iter().map(|one| {
             let Some(version) = versions.get(one.version) else { return Ok(false) };
             let old = context.open(one)?;

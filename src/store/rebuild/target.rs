@@ -103,23 +103,26 @@ impl<'n> Target<'n> {
     pub(super) fn add(&mut self, header: u64, list: Vec<u8>) -> Result<(), Error> {
         self.waiting = self.waiting.saturating_add(list.len());
         self.lists.push((header, list));
-        if self.waiting < MOST_WAITING { Ok(()) } else { self.write_lists() }
+        if self.waiting < MOST_WAITING { Ok(()) } else { self.write_lists().map(drop) }
     }
 
-    /// Writes the lists that wait. Objects of the file that are open in libhdf5 have to be closed before.
-    pub(super) fn write_lists(&mut self) -> Result<(), Error> {
+    /// Writes the lists that wait, and gives their memory back. Objects of the file that are open in libhdf5 have to be
+    /// closed before.
+    pub(super) fn write_lists(&mut self) -> Result<Vec<Vec<u8>>, Error> {
         self.close()?;
         let structure = |error| structure_error(self.name, "/")(error);
         let mut overlay = locked(&self.overlay);
-        if !self.lists.is_empty() {
+        let lists = std::mem::take(&mut self.lists);
+        if !lists.is_empty() {
             let mut patcher = MapPatcher::begin(&*overlay).map_err(structure)?;
-            for (header, list) in self.lists.drain(..) {
-                patcher.place(&mut *overlay, header, &list).map_err(structure)?;
+            for (header, list) in &lists {
+                patcher.place(&mut *overlay, *header, list).map_err(structure)?;
             }
             patcher.finish(&mut *overlay).map_err(structure)?;
         }
         self.waiting = 0;
-        Ok(overlay.check_writes()?)
+        overlay.check_writes()?;
+        Ok(lists.into_iter().map(|(_, list)| list).collect())
     }
 
     fn close(&mut self) -> Result<(), Error> {

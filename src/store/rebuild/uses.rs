@@ -3,17 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::super::dataset::Dataset;
 use super::super::error::{DatasetFault, Error, RawDataFault};
 use super::super::file::VersionedFile;
 use super::super::names::{RAW_DATA, ROOT};
 use super::super::storage::Storage;
 use super::super::version::{Entry, EntryKind, Version};
-use super::survivors::Survivors;
+use super::survivors::{Survivor, Survivors};
 use crate::snapshot::{NotCarried, Reason};
 
 /// Datasets of versions that are kept open from the first look at them to the last: 2 KiB each.
 const MOST_OPEN: usize = 1 << 14;
+
+/// Versions that are looked at together.
+const TOGETHER: usize = 8;
 
 /// Chunks of their maps that are kept from the first look at them to the last: 8 bytes each.
 const MOST_CHUNKS: u64 = 6 << 20;
@@ -62,38 +67,57 @@ impl Content {
         let mut content = Self { versions: Vec::new(), sources: BTreeMap::new() };
         let mut paths: HashMap<String, Arc<str>> = HashMap::new();
         let (mut count, mut chunks) = (0, 0_u64);
-        for (number, survivor) in survivors.versions.iter().enumerate() {
-            let version = Version::open(Arc::clone(&file.inner), &survivor.name)?;
-            let mut groups = Vec::new();
-            for Entry { path, kind } in version.entries()? {
-                match kind {
-                    EntryKind::Group => groups.push(path),
-                    EntryKind::Dataset => {
-                        let dataset = Dataset::open(Arc::clone(&version.inner), &path)?;
-                        let raw_data = dataset.raw_data().0.to_owned();
-                        let path = Arc::clone(
-                            paths.entry(path).or_insert_with_key(|path| path.as_str().into()),
-                        );
-                        count += 1;
-                        chunks = chunks.saturating_add(dataset.chunk_count());
-                        let keeps_map = count <= MOST_OPEN && chunks <= MOST_CHUNKS;
-                        let dataset = Some(dataset).filter(|_| count <= MOST_OPEN);
-                        let uses = content.sources.entry(raw_data).or_default();
-                        uses.push(Use { version: number, path, dataset, keeps_map });
-                    }
-                    EntryKind::Other => {
-                        let path = format!("{}/{path}", survivor.name);
-                        let not_carried = vec![NotCarried::object(path, Reason::Kind)];
-                        return Err(Error::NotCarried {
-                            file: file.inner.path.clone(),
-                            not_carried,
-                        });
-                    }
+        let threads = file.inner.threads();
+        for together in survivors.versions.chunks(TOGETHER) {
+            // Each dataset would lock the file by itself.
+            let _entered = file.inner.enter()?;
+            let found = together.par_iter().map(|survivor| Found::of(file, survivor));
+            let found: Vec<Result<Found, Error>> = threads.install(|| found.collect());
+            for found in found {
+                let Found { open, datasets } = found?;
+                let number = content.versions.len();
+                for dataset in datasets {
+                    let raw_data = dataset.raw_data().0.to_owned();
+                    let path = paths.entry(dataset.path().to_owned());
+                    let path = Arc::clone(path.or_insert_with_key(|path| path.as_str().into()));
+                    count += 1;
+                    chunks = chunks.saturating_add(dataset.chunk_count());
+                    let keeps_map = count <= MOST_OPEN && chunks <= MOST_CHUNKS;
+                    let dataset = Some(dataset).filter(|_| count <= MOST_OPEN);
+                    let uses = content.sources.entry(raw_data).or_default();
+                    uses.push(Use { version: number, path, dataset, keeps_map });
                 }
+                content.versions.push(open);
             }
-            content.versions.push(OpenVersion { version, groups });
         }
         Ok(content)
+    }
+}
+
+/// What a version holds.
+struct Found {
+    open: OpenVersion,
+    datasets: Vec<Dataset>,
+}
+
+impl Found {
+    fn of(file: &VersionedFile, survivor: &Survivor) -> Result<Self, Error> {
+        let version = Version::open(Arc::clone(&file.inner), &survivor.name)?;
+        let (mut groups, mut datasets) = (Vec::new(), Vec::new());
+        for Entry { path, kind } in version.entries()? {
+            match kind {
+                EntryKind::Group => groups.push(path),
+                EntryKind::Dataset => {
+                    datasets.push(Dataset::open(Arc::clone(&version.inner), &path)?);
+                }
+                EntryKind::Other => {
+                    let path = format!("{}/{path}", survivor.name);
+                    let not_carried = vec![NotCarried::object(path, Reason::Kind)];
+                    return Err(Error::NotCarried { file: file.inner.path.clone(), not_carried });
+                }
+            }
+        }
+        Ok(Self { open: OpenVersion { version, groups }, datasets })
     }
 }
 

@@ -1,129 +1,91 @@
-//! Stored chunks read in large pieces, and written one by one.
-
-use std::sync::Arc;
+//! Stored chunks written one by one, while later ones are read.
 
 use h5strata_ffi::h5d;
 
 use super::super::super::commit::Meter;
 use super::super::super::digest::Trimmed;
 use super::super::super::error::{DatasetFault, Error};
-use super::super::super::file::FileInner;
 use super::super::super::names::raw_data_path;
 use super::super::super::storage::{Fill, Storage};
 use super::super::carry::Context;
 use super::super::target::Target;
 use super::super::uses::Source;
+use super::pieces::{Piece, Pieces};
 use super::strings;
 use super::survey::Survey;
 use crate::codec::Scratch;
 use crate::dims::RawChunk;
-use crate::raw::{RawWriter, ReadFault, StoredChunk, read_stored};
+use crate::raw::{RawWriter, ReadFault};
 
-/// Bytes that are read at once from chunks that lie behind each other.
-const WINDOW: u64 = 4 << 20;
-
-/// Copies the stored chunks of one dataset, in the order in which they are to lie in the new file.
+/// Copies the stored chunks of one dataset.
 pub(super) struct ChunkCopier<'c> {
-    file: Arc<FileInner>,
+    context: Context<'c>,
     storage: &'c Storage,
     survey: &'c Survey,
     meter: &'c Meter<'c>,
     writer: RawWriter,
-    /// Those of the old file, in rising order.
-    stored: Vec<StoredChunk>,
-    /// Those that lie behind each other, and are read next.
-    run: Vec<StoredChunk>,
-    run_end: u64,
-    run_bytes: u64,
-    buffer: Vec<u8>,
     /// `None` where padding is copied as it is.
     cleaner: Option<Cleaner<'c>>,
 }
 
 impl<'c> ChunkCopier<'c> {
     pub(super) fn new(
-        context: &Context<'c>,
+        context: Context<'c>,
         source: &'c Source,
         survey: &'c Survey,
         meter: &'c Meter<'c>,
         target: &mut Target<'_>,
     ) -> Result<Self, Error> {
-        let (file, storage) = (Arc::clone(&context.file.inner), &*source.storage);
-        let failed = |fault| context.error(source, fault);
-        if storage.dtype.has_pointers() && !storage.dtype.is_variable_string() {
-            return Err(failed(DatasetFault::Pointers { found: storage.dtype.clone() }));
-        }
-        let stored = storage.raw.stored(file.addresses());
-        let stored = stored.map_err(|fault| failed(DatasetFault::Index(fault)))?;
+        let storage = &*source.storage;
         let lock = h5strata_ffi::lock();
         let path = raw_data_path(&source.path);
         let dataset =
             h5d::open(&lock, target.file(&lock)?, &path).map_err(target.library(&path))?;
         let writer = RawWriter::new(dataset, storage.raw.chunk_shape());
-        Ok(Self {
-            file,
-            storage,
-            survey,
-            meter,
-            writer,
-            stored,
-            run: Vec::new(),
-            run_end: 0,
-            run_bytes: 0,
-            buffer: Vec::new(),
-            cleaner: context.is_partial.then(|| Cleaner::new(storage)),
+        let cleaner = context.is_partial.then(|| Cleaner::new(storage));
+        Ok(Self { context, storage, survey, meter, writer, cleaner })
+    }
+
+    /// Copies all chunks, of which `piece` is the first one that was read.
+    pub(super) fn copy(mut self, mut pieces: Pieces, mut piece: Piece) -> Result<(), DatasetFault> {
+        let kept = usize::try_from(self.survey.kept.count()).unwrap_or(usize::MAX);
+        self.meter.count(kept.saturating_sub(pieces.chunks().len()));
+        let context = self.context;
+        let (file, threads) = (&context.file.inner, context.threads());
+        if piece.is_empty() {
+            return pieces.chunks().iter().try_for_each(|chunk| self.copy_alone(chunk.raw));
+        }
+        let mut next = Piece::default();
+        while !piece.is_empty() {
+            let mut read = Ok(());
+            let read_next = || read = pieces.read_next(file, &mut next);
+            threads.beside(read_next, || self.write_piece(&piece))?;
+            read?;
+            std::mem::swap(&mut piece, &mut next);
+        }
+        Ok(())
+    }
+
+    fn write_piece(&mut self, piece: &Piece) -> Result<(), DatasetFault> {
+        piece.iter().try_for_each(|(chunk, bytes)| {
+            self.meter.count(1);
+            let stored = (bytes, chunk.filter_mask);
+            write(self.survey, self.cleaner.as_mut(), &self.writer, chunk.raw, stored)
         })
     }
 
-    /// Copies a raw chunk, now or with later ones; nothing if it is mapped but was never written.
-    pub(super) fn copy(&mut self, raw: RawChunk) -> Result<(), DatasetFault> {
+    /// Copies a chunk of strings, or of a file that libhdf5 reads.
+    fn copy_alone(&mut self, raw: RawChunk) -> Result<(), DatasetFault> {
         self.meter.count(1);
-        let Ok(at) = self.stored.binary_search_by_key(&raw, |chunk| chunk.raw) else {
-            return Ok(());
-        };
-        let chunk = self.stored[at];
         if self.storage.dtype.is_variable_string() {
-            return strings::copy(&self.file, self.storage, self.survey, &self.writer, raw);
+            let file = &self.context.file.inner;
+            return strings::copy(file, self.storage, self.survey, &self.writer, raw);
         }
-        if self.file.addresses().is_none() {
-            let read = self.storage.raw.read_stored(raw, &mut self.buffer);
-            let read = read.map_err(|fault| DatasetFault::StoredChunk { raw: raw.0, fault })?;
-            let Some((bytes, mask)) = read else { return Ok(()) };
-            return write(self.survey, self.cleaner.as_mut(), &self.writer, raw, (bytes, mask));
-        }
-        let is_next = !self.run.is_empty() && chunk.address == self.run_end;
-        if !is_next || self.run_bytes.saturating_add(chunk.size) > WINDOW {
-            self.flush()?;
-        }
-        self.run.push(chunk);
-        self.run_bytes = self.run_bytes.saturating_add(chunk.size);
-        self.run_end = chunk.address.saturating_add(chunk.size);
-        Ok(())
-    }
-
-    /// Copies those that wait.
-    pub(super) fn end(mut self) -> Result<(), DatasetFault> {
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Result<(), DatasetFault> {
-        let (Some(first), Some(file)) = (self.run.first(), self.file.addresses()) else {
-            return Ok(());
-        };
-        let failed = |fault| DatasetFault::StoredChunk { raw: first.raw.0, fault };
-        let read = read_stored(file, first.address, self.run_bytes, &mut self.buffer);
-        let mut rest = read.map_err(failed)?;
-        for chunk in &self.run {
-            // As long as they are together.
-            let size = usize::try_from(chunk.size).unwrap_or(usize::MAX).min(rest.len());
-            let (bytes, later) = rest.split_at(size);
-            rest = later;
-            let stored = (bytes, chunk.filter_mask);
-            write(self.survey, self.cleaner.as_mut(), &self.writer, chunk.raw, stored)?;
-        }
-        self.run.clear();
-        self.run_bytes = 0;
-        Ok(())
+        let mut buffer = Vec::new();
+        let read = self.storage.raw.read_stored(raw, &mut buffer);
+        let read = read.map_err(|fault| DatasetFault::StoredChunk { raw: raw.0, fault })?;
+        let Some(stored) = read else { return Ok(()) };
+        write(self.survey, self.cleaner.as_mut(), &self.writer, raw, stored)
     }
 }
 

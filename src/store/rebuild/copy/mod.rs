@@ -11,6 +11,7 @@
 //! another matter. Where all numbers stay, as in a repack, lists of mappings are copied as they are stored too.
 
 mod chunks;
+mod pieces;
 mod proof;
 mod rows;
 mod storage;
@@ -20,11 +21,12 @@ mod survey;
 use h5strata_ffi::id::Datatype;
 
 use self::chunks::ChunkCopier;
+use self::pieces::{Piece, Pieces};
 use self::proof::CopyProof;
 use self::survey::Survey;
 use super::super::commit::{Meter, write_rows};
 use super::super::dataset::Dataset;
-use super::super::error::Error;
+use super::super::error::{DatasetFault, Error};
 use super::super::names::raw_data_path;
 use super::carry::{Begin, Carried, CarriedSettings, Carrier, Context, NewList, Proof};
 use super::target::{LENGTH_SIZE, Target};
@@ -39,8 +41,30 @@ pub(in crate::store) struct Copy;
 impl Carrier for Copy {
     fn prepare<'s>(&'s self, context: Context<'s>, source: &'s Source) -> Result<Begin<'s>, Error> {
         let survey = Survey::make(&context, source)?;
-        Ok(Box::new(move |target| Ok(Box::new(Copied::begin(context, source, survey, target)?))))
+        let chunks = read_first(&context, source, &survey);
+        let chunks = chunks.map_err(|fault| context.error(source, fault))?;
+        Ok(Box::new(move |target| {
+            Ok(Box::new(Copied::begin(context, source, survey, chunks, target)?))
+        }))
     }
+}
+
+/// The chunks of a dataset, of which the first ones are read, unless they are of strings: those are not in the chunks.
+fn read_first(
+    context: &Context<'_>,
+    source: &Source,
+    survey: &Survey,
+) -> Result<(Pieces, Piece), DatasetFault> {
+    let (file, storage) = (&context.file.inner, &source.storage);
+    let is_strings = storage.dtype.is_variable_string();
+    if storage.dtype.has_pointers() && !is_strings {
+        return Err(DatasetFault::Pointers { found: storage.dtype.clone() });
+    }
+    let (mut pieces, mut first) = (Pieces::new(file, storage, survey)?, Piece::default());
+    if !is_strings {
+        pieces.read_next(file, &mut first)?;
+    }
+    Ok((pieces, first))
 }
 
 /// A dataset whose chunks were copied.
@@ -56,6 +80,7 @@ impl<'s> Copied<'s> {
         context: Context<'s>,
         source: &'s Source,
         survey: Survey,
+        (pieces, first): (Pieces, Piece),
         target: &mut Target<'_>,
     ) -> Result<Self, Error> {
         let datatype = storage::create(&context, source, survey.kept.count(), target)?;
@@ -63,9 +88,8 @@ impl<'s> Copied<'s> {
         let raw = &source.storage.raw;
         let meter = Meter::new(context.on_progress, &source.path, raw.chunk_bytes());
         meter.expect(survey.kept.count());
-        let mut copier = ChunkCopier::new(&context, source, &survey, &meter, target)?;
-        survey.in_order(|raw| copier.copy(raw)).map_err(failed)?;
-        copier.end().map_err(failed)?;
+        let copier = ChunkCopier::new(context, source, &survey, &meter, target)?;
+        copier.copy(pieces, first).map_err(failed)?;
         let rows = rows::of(context.file, &source.storage, &source.path, &survey);
         let rows = rows.map_err(failed)?;
         let lock = h5strata_ffi::lock();

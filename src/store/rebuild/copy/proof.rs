@@ -20,6 +20,9 @@ use crate::raw::{ReadFault, StoredChunk, Threads, read_stored};
 /// Chunks that one thread compares one after the other.
 const TOGETHER: usize = 64;
 
+/// Bytes of chunks that are compared at once: what stays in a core's own cache.
+const WINDOW: u64 = 256 << 10;
+
 /// Knows the new number of each raw chunk that was copied.
 pub(super) struct CopyProof {
     survey: Survey,
@@ -66,10 +69,16 @@ impl Proof for CopyProof {
         let kept: Vec<(RawChunk, RawChunk)> =
             self.survey.kept.iter().zip((0..).map(RawChunk)).collect();
         let compare = |pairs: &[(RawChunk, RawChunk)]| {
-            let mut buffers = Buffers::default();
-            for &(one, other) in pairs {
-                if !self.is_same((&old, one), (&new, other), &mut buffers)? {
-                    return Ok(false);
+            let (mut rest, mut buffers) = (pairs, Buffers::default());
+            while let Some((run, later)) = rest.split_at_checked(run_of(&old, &new, rest).max(1)) {
+                rest = later;
+                if have_same_bytes(&old, &new, run, &mut buffers)? {
+                    continue;
+                }
+                for &(one, other) in run {
+                    if !self.is_same((&old, one), (&new, other), &mut buffers)? {
+                        return Ok(false);
+                    }
                 }
             }
             Ok(true)
@@ -198,6 +207,40 @@ impl CopyProof {
         let new_elements = new.decode(other, new_bytes, scratch)?;
         Ok(are_equal_inside(&old_elements, &new_elements, &trimmed, old.storage))
     }
+}
+
+/// How many of some chunks lie behind each other in both files, as long ones in both, from the first one on. Strings are
+/// not in the chunks.
+fn run_of(old: &Side<'_>, new: &Side<'_>, pairs: &[(RawChunk, RawChunk)]) -> usize {
+    let have_addresses = [old, new].iter().all(|side| side.file.inner.addresses().is_some());
+    if !have_addresses || old.storage.dtype.is_variable_string() {
+        return 0;
+    }
+    let (mut ends, mut bytes) = (None, 0_u64);
+    let joins = pairs.iter().map_while(|&(one, other)| {
+        let (one, other) = (old.find(one)?, new.find(other)?);
+        let is_behind = ends.is_none_or(|ends| ends == (one.address, other.address));
+        let is_alike = one.size == other.size && one.filter_mask == other.filter_mask;
+        bytes = bytes.saturating_add(one.size);
+        ends = Some((one.address.checked_add(one.size)?, other.address.checked_add(other.size)?));
+        (is_behind && is_alike && bytes <= WINDOW).then_some(())
+    });
+    joins.count()
+}
+
+/// Whether a [run](run_of) of several chunks holds the same bytes in both files.
+fn have_same_bytes(
+    old: &Side<'_>,
+    new: &Side<'_>,
+    run: &[(RawChunk, RawChunk)],
+    buffers: &mut Buffers,
+) -> Result<bool, DatasetFault> {
+    let [(one, other), _, ..] = run else { return Ok(false) };
+    let (Some(one), Some(other)) = (old.find(*one), new.find(*other)) else { return Ok(false) };
+    let bytes = run.iter().filter_map(|(one, _)| old.find(*one)).map(|chunk| chunk.size);
+    let size = bytes.fold(0, u64::saturating_add);
+    let (one, other) = (StoredChunk { size, ..*one }, StoredChunk { size, ..*other });
+    Ok(old.read(&one, &mut buffers.old)? == new.read(&other, &mut buffers.new)?)
 }
 
 /// Whether two chunks have the same elements inside the bounds, and the second the fill value outside of them.

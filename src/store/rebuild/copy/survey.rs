@@ -44,6 +44,8 @@ impl Survey {
             let is_large = context.open(first)?.chunk_count() > LARGE_GRID;
             let (group, later) = rest.split_at(if is_large { 1 } else { TOGETHER.min(rest.len()) });
             rest = later;
+            // Each map would lock the file by itself.
+            let _entered = context.file.inner.enter()?;
             let decode = |one: &Use| -> Result<(Dataset, Arc<ChunkMap>), Error> {
                 let dataset = context.open(one)?;
                 if one.keeps_map {
@@ -109,21 +111,9 @@ impl Survey {
     }
 
     /// All raw chunks that are kept, in the order in which they are to lie in the file.
-    pub(super) fn in_order<E>(
-        &self,
-        mut visit: impl FnMut(RawChunk) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub(super) fn in_order(&self) -> impl Iterator<Item = RawChunk> + '_ {
         let mut seen = Kept::default();
-        for &raw in &self.current {
-            if seen.insert(raw) == Some(true) {
-                visit(raw)?;
-            }
-        }
-        for raw in self.kept.iter() {
-            if seen.insert(raw) == Some(true) {
-                visit(raw)?;
-            }
-        }
-        Ok(())
+        let all = self.current.iter().copied().chain(self.kept.iter());
+        all.filter(move |&raw| seen.insert(raw) == Some(true))
     }
 }
