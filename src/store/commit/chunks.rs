@@ -6,10 +6,6 @@
 //! ```
 //!
 //! Memory: two batches at most, one that is written and one that is made.
-//!
-//! `raw_data` grows by what a batch stores, just before it is written, and never shrinks. To grow takes libhdf5 less
-//! than 10 us, however many chunks there are; how much room a commit of several batches needs is not known before its
-//! last one is made.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,14 +110,22 @@ impl<'c> ChunkStore<'c> {
             return Ok(stored);
         }
         self.meter.expect(candidates);
+        let room = self.end.saturating_add(candidates);
         let is_one_batch =
             self.content.strings.is_none() && candidates <= self.batch_chunks() as u64;
+        if !is_one_batch {
+            // Room for all of them at once; what turns out to be known is given back in the end.
+            self.writer.set_chunks(&h5strata_ffi::lock(), room)?;
+        }
         if is_one_batch {
-            self.store(&brought, &mut stored)?;
+            self.store(&brought, &mut stored, is_one_batch)?;
         } else {
             // On one of the threads that it uses: it has none to wake then, batch after batch.
             let threads = self.threads;
-            threads.install(|| self.store(&brought, &mut stored))?;
+            threads.install(|| self.store(&brought, &mut stored, is_one_batch))?;
+        }
+        if !is_one_batch && stored.end != room {
+            self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
         }
         if base_list.is_some() && stored.map.len() as u64 != candidates {
             // Mappings go, too.
@@ -197,10 +201,15 @@ impl<'c> ChunkStore<'c> {
         &mut self,
         brought: &[(ChunkIndex, ChunkIndex)],
         stored: &mut StoredChunks,
+        is_one_batch: bool,
     ) -> Result<(), DatasetFault> {
         let content = self.content;
-        let output =
-            Output { writer: self.writer, meter: self.meter, buffers: Arc::clone(&self.buffers) };
+        let output = Output {
+            writer: self.writer,
+            meter: self.meter,
+            buffers: Arc::clone(&self.buffers),
+            makes_room: is_one_batch,
+        };
         let staged: Vec<_> = content.array.staged().collect();
         let mut unchanged = self
             .kept_base()
@@ -483,13 +492,15 @@ struct Output<'c> {
     writer: &'c RawWriter,
     meter: &'c Meter<'c>,
     buffers: Arc<Buffers>,
+    /// Whether there is no room for the chunks yet.
+    makes_room: bool,
 }
 
 impl Output<'_> {
     fn write(&self, batch: Vec<Placed<'_>>) -> Result<(), DatasetFault> {
-        let Self { writer, meter, buffers } = self;
-        if let Some(last) = batch.last() {
-            // Just as much as is needed: libhdf5 searches for each chunk whose room is given back.
+        let Self { writer, meter, buffers, makes_room } = self;
+        if let (true, Some(last)) = (makes_room, batch.last()) {
+            // Just as much as is needed: giving room back would take libhdf5 a walk through all stored chunks.
             writer.set_chunks(&h5strata_ffi::lock(), last.raw.0.saturating_add(1))?;
         }
         for Placed { raw, stored } in batch {
