@@ -1,8 +1,8 @@
 //! The chunks of one dataset on their way to the file:
 //!
 //! ```text
-//! staged or brought ──► digest ──► known? ──► encode ──► H5Dwrite_chunk
-//!   batch by batch     all cores   in order   all cores   one core, beside the next batch
+//! changed or brought ──► digest ──► known? ──► encode ──► H5Dwrite_chunk
+//!   batch by batch      all cores   in order   all cores   one core, beside the next batch
 //! ```
 //!
 //! Memory: two batches at most, one that is written and one that is made.
@@ -23,7 +23,7 @@ use super::hash_table::HashTable;
 use super::meter::Meter;
 use super::report::DatasetReport;
 use super::reused::Reused;
-use super::unchanged::{StagedChunk, Unchanged};
+use super::unchanged::Unchanged;
 use crate::chunk_map::vds_block::ChunkSources;
 use crate::codec::{Pipeline, Scratch};
 use crate::dims::{ChunkIndex, RawChunk, chunk_grid, ravel, unravel};
@@ -33,7 +33,7 @@ use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
 /// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
 /// twice.
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
@@ -110,19 +110,18 @@ impl<'c> ChunkStore<'c> {
             return Ok(stored);
         }
         self.meter.expect(candidates);
-        let room = self.end.saturating_add(candidates);
-        let is_one_batch =
-            self.content.strings.is_none() && candidates <= self.batch_chunks() as u64;
-        if !is_one_batch {
+        let changed = self.changed(&mut stored);
+        let new = brought.len() + changed.len();
+        let room = self.end.saturating_add(new as u64);
+        let is_one_batch = self.content.strings.is_none() && new <= self.batch_chunks();
+        if is_one_batch {
+            self.store(changed, &brought, &mut stored, is_one_batch)?;
+        } else {
             // Room for all of them at once; what turns out to be known is given back in the end.
             self.writer.set_chunks(&h5strata_ffi::lock(), room)?;
-        }
-        if is_one_batch {
-            self.store(&brought, &mut stored, is_one_batch)?;
-        } else {
             // On one of the threads that it uses: it has none to wake then, batch after batch.
             let threads = self.threads;
-            threads.install(|| self.store(&brought, &mut stored, is_one_batch))?;
+            threads.install(|| self.store(changed, &brought, &mut stored, is_one_batch))?;
         }
         if !is_one_batch && stored.end != room {
             self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
@@ -196,9 +195,32 @@ impl<'c> ChunkStore<'c> {
         Ok(brought.collect())
     }
 
-    /// Takes the chunks through the stages, batch by batch.
+    /// The staged chunks that are not as they were before; the others are stored already.
+    fn changed(&self, stored: &mut StoredChunks) -> Vec<(ChunkIndex, ChunkBytes<'c>)> {
+        let staged: Vec<_> = self.content.array.staged().collect();
+        let base = self.kept_base();
+        let unchanged =
+            base.and_then(|base| Unchanged::new(self.content, base, self.threads, staged.len()));
+        let as_before = unchanged.map(|unchanged| unchanged.find(&staged)).unwrap_or_default();
+        let mut as_before = as_before.into_iter();
+        let mut changed = Vec::with_capacity(staged.len());
+        for (chunk, elements) in staged {
+            match as_before.next().flatten() {
+                Some(raw) => {
+                    stored.report.chunks_reused += 1;
+                    stored.map.push((chunk, raw));
+                    self.meter.count(1);
+                }
+                None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
+            }
+        }
+        changed
+    }
+
+    /// Takes the changed chunks and those that the base has to bring through the stages, batch by batch.
     fn store(
         &mut self,
+        changed: Vec<(ChunkIndex, ChunkBytes<'c>)>,
         brought: &[(ChunkIndex, ChunkIndex)],
         stored: &mut StoredChunks,
         is_one_batch: bool,
@@ -210,18 +232,15 @@ impl<'c> ChunkStore<'c> {
             buffers: Arc::clone(&self.buffers),
             makes_room: is_one_batch,
         };
-        let staged: Vec<_> = content.array.staged().collect();
-        let mut unchanged = self
-            .kept_base()
-            .and_then(|base| Unchanged::new(content, base, self.threads, staged.len()));
         let mut early = self.early.take();
         let size = self.batch_chunks();
         let mut waiting = Vec::new();
-        for batch in staged.chunks(size) {
+        let mut changed = changed.into_iter().peekable();
+        while changed.peek().is_some() {
+            let batch: Vec<_> = changed.by_ref().take(size).collect();
             waiting = self.write_beside(&output, waiting, |store| {
-                let changed = store.changed(batch, unchanged.as_mut(), stored);
-                let digests = early.as_mut().map(|early| early.drain(..changed.len()).collect());
-                let candidates = store.candidates(changed, digests);
+                let digests = early.as_mut().map(|early| early.drain(..batch.len()).collect());
+                let candidates = store.candidates(batch, digests);
                 store.place(candidates, stored)
             })?;
         }
@@ -265,29 +284,6 @@ impl<'c> ChunkStore<'c> {
         // No group of chunks that get their digests together is cut, and no thread waits for one.
         let round = threads * digest::together();
         if size > round { size - size % round } else { size }
-    }
-
-    /// The staged chunks of a batch that are not as they were before; the others are stored already.
-    fn changed(
-        &self,
-        batch: &[StagedChunk<'_>],
-        unchanged: Option<&mut Unchanged<'_>>,
-        stored: &mut StoredChunks,
-    ) -> Vec<(ChunkIndex, ChunkBytes<'c>)> {
-        let as_before = unchanged.map(|unchanged| unchanged.find(batch));
-        let mut as_before = as_before.unwrap_or_default().into_iter();
-        let mut changed = Vec::with_capacity(batch.len());
-        for &(chunk, elements) in batch {
-            match as_before.next().flatten() {
-                Some(raw) => {
-                    stored.report.chunks_reused += 1;
-                    stored.map.push((chunk, raw));
-                    self.meter.count(1);
-                }
-                None => changed.push((chunk, ChunkBytes::Own(Arc::clone(elements)))),
-            }
-        }
-        changed
     }
 
     /// Has the base bring chunks, here and in the grid of the base.
@@ -500,7 +496,7 @@ impl Output<'_> {
     fn write(&self, batch: Vec<Placed<'_>>) -> Result<(), DatasetFault> {
         let Self { writer, meter, buffers, makes_room } = self;
         if let (true, Some(last)) = (makes_room, batch.last()) {
-            // Just as much as is needed: giving room back would take libhdf5 a walk through all stored chunks.
+            // Just as much as is needed: libhdf5 searches for each chunk whose room is given back.
             writer.set_chunks(&h5strata_ffi::lock(), last.raw.0.saturating_add(1))?;
         }
         for Placed { raw, stored } in batch {

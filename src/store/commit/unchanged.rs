@@ -24,7 +24,7 @@ const SAMPLE: usize = 16;
 pub(super) const MANY: usize = 2 * SAMPLE;
 
 /// A staged chunk and its elements.
-pub(super) type StagedChunk<'c> = (ChunkIndex, &'c Arc<Vec<u8>>);
+type StagedChunk<'c> = (ChunkIndex, &'c Arc<Vec<u8>>);
 
 /// Looks for staged chunks that hold what the base has in their place: where it is stored without filters it is read
 /// and compared in less time than a digest takes. Whoever writes back all that he has read changes few of them.
@@ -32,8 +32,6 @@ pub(super) struct Unchanged<'c> {
     content: &'c Content,
     base: &'c Dataset,
     threads: Threads<'c>,
-    /// Whether that is worth it, once a sample has shown it.
-    is_worth_it: Option<bool>,
 }
 
 impl<'c> Unchanged<'c> {
@@ -46,24 +44,17 @@ impl<'c> Unchanged<'c> {
         staged: usize,
     ) -> Option<Self> {
         let is_plain = base.inner.storage.raw.pipeline().is_empty() && content.strings.is_none();
-        let is_worth_it = None;
-        (is_plain && staged >= MANY).then_some(Self { content, base, threads, is_worth_it })
+        (is_plain && staged >= MANY).then_some(Self { content, base, threads })
     }
 
-    /// For each of some chunks the raw chunk that the base has in its place, if it holds the same.
-    pub(super) fn find(&mut self, chunks: &[StagedChunk<'_>]) -> Vec<Option<RawChunk>> {
-        let (sample, rest) = match self.is_worth_it {
-            None => chunks.split_at(SAMPLE.min(chunks.len())),
-            Some(_) => (&[][..], chunks),
-        };
+    /// For each of the staged chunks the raw chunk that the base has in its place, if it holds the same; none if a sample
+    /// shows that few do.
+    pub(super) fn find(&self, chunks: &[StagedChunk<'_>]) -> Vec<Option<RawChunk>> {
+        let (sample, rest) = chunks.split_at(SAMPLE.min(chunks.len()));
         let mut found = self.compare(sample);
-        let is_worth_it = self
-            .is_worth_it
-            .get_or_insert_with(|| found.iter().flatten().count() >= sample.len().div_ceil(2));
-        if *is_worth_it {
+        if found.iter().flatten().count() >= sample.len().div_ceil(2) {
             found.append(&mut self.compare(rest));
         }
-        found.resize(chunks.len(), None);
         found
     }
 
