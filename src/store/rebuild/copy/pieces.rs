@@ -103,3 +103,37 @@ impl Piece {
         self.chunks.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dims::RawChunk;
+
+    #[test]
+    fn what_lies_behind_each_other_is_read_at_once_up_to_a_limit() {
+        // Two behind each other, one elsewhere, three behind each other of which the last is longer.
+        let places = [(100, 10), (110, 10), (300, 10), (400, 10), (410, 10), (420, 50)];
+        let chunks = (0..).zip(places).map(|(raw, (address, size))| StoredChunk {
+            raw: RawChunk(raw),
+            address,
+            size,
+            filter_mask: 0,
+        });
+        let chunks: Vec<StoredChunk> = chunks.collect();
+        let run = |at: usize, most, is_any| {
+            next_run(&chunks[at..], most, is_any).map(|(first, run)| (first.raw.0, run.len()))
+        };
+        assert_eq!(run(0, 1000, true), Some((0, 2)));
+        assert_eq!(run(2, 1000, true), Some((2, 1)));
+        assert_eq!(run(3, 1000, true), Some((3, 3)));
+        assert_eq!(run(3, 69, true), Some((3, 2)));
+        // One that is too long is read alone, where nothing was read before.
+        assert_eq!(run(5, 10, true), Some((5, 1)));
+        assert_eq!(run(5, 10, false), None);
+        assert_eq!(run(6, 1000, true), None);
+        // Sizes and addresses come from the file.
+        let far =
+            StoredChunk { raw: RawChunk(0), address: u64::MAX, size: u64::MAX, filter_mask: 0 };
+        assert_eq!(next_run(&[far, far], u64::MAX, true).map(|(_, run)| run.len()), Some(2));
+    }
+}
