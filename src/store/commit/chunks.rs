@@ -7,7 +7,7 @@
 //!
 //! Memory: two batches at most, one that is written and one that is made.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -31,9 +31,12 @@ use crate::ondisk::FieldWidth;
 use crate::raw::{RawWriter, Threads};
 use crate::staged::{Base, BaseChunk, ChunkState, StagedError};
 
-/// Bytes of chunks that go through the stages together: enough to share among threads, few enough to stay in memory
-/// twice.
-const BATCH_BYTES: usize = 1 << 20;
+/// Bytes of chunks that go through the stages together: of much data enough to share among threads without much waiting,
+/// and few enough to stay in memory twice; of less data a part, so that batches run beside each other.
+const BATCH_BYTES: RangeInclusive<usize> = 1 << 20..=8 << 20;
+
+/// Batches that data is cut into, within these bounds.
+const BATCHES: usize = 8;
 
 /// Chunks that go through the stages together, at most.
 const BATCH_CHUNKS: usize = 4096;
@@ -113,7 +116,7 @@ impl<'c> ChunkStore<'c> {
         let changed = self.changed(&mut stored);
         let new = brought.len() + changed.len();
         let room = self.end.saturating_add(new as u64);
-        let is_one_batch = self.content.strings.is_none() && new <= self.batch_chunks();
+        let is_one_batch = self.content.strings.is_none() && new <= self.batch_chunks(new);
         if is_one_batch {
             self.store(changed, &brought, &mut stored, is_one_batch)?;
         } else {
@@ -233,7 +236,7 @@ impl<'c> ChunkStore<'c> {
             makes_room: is_one_batch,
         };
         let mut early = self.early.take();
-        let size = self.batch_chunks();
+        let size = self.batch_chunks(changed.len() + brought.len());
         let mut waiting = Vec::new();
         let mut changed = changed.into_iter().peekable();
         while changed.peek().is_some() {
@@ -276,11 +279,13 @@ impl<'c> ChunkStore<'c> {
         written.and(made)
     }
 
-    /// Chunks that go through the stages together.
-    fn batch_chunks(&self) -> usize {
-        let chunk_bytes = self.content.settings.chunk_bytes().unwrap_or(BATCH_BYTES);
+    /// How many of so many chunks go through the stages together.
+    fn batch_chunks(&self, chunks: usize) -> usize {
+        let (least, most) = (*BATCH_BYTES.start(), *BATCH_BYTES.end());
+        let chunk_bytes = self.content.settings.chunk_bytes().unwrap_or(most).max(1);
+        let bytes = (chunks.saturating_mul(chunk_bytes) / BATCHES).clamp(least, most);
         let threads = self.threads.count();
-        let size = (BATCH_BYTES / chunk_bytes.max(1)).clamp(threads, BATCH_CHUNKS);
+        let size = (bytes / chunk_bytes).clamp(threads, BATCH_CHUNKS);
         // No group of chunks that get their digests together is cut, and no thread waits for one.
         let round = threads * digest::together();
         if size > round { size - size % round } else { size }
