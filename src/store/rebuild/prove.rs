@@ -39,10 +39,9 @@ pub(super) fn prove(
             // What only one of them can do is done beside what others have threads for.
             let together = threads.count();
             for (sources, proofs) in sources.chunks(together).zip(proofs.chunks(together)) {
-                let prove = |(source, proof): (&Source, &Box<dyn Proof>)| {
-                    proving.source(source, &**proof, &versions)
-                };
-                let proven = sources.par_iter().zip(proofs).map(prove);
+                let proven = sources.par_iter().zip(proofs);
+                let proven =
+                    proven.map(|(source, proof)| proving.source(source, &**proof, &versions));
                 let proven: Vec<Result<(), Error>> = threads.install(|| proven.collect());
                 proven.into_iter().collect::<Result<(), Error>>()?;
             }
