@@ -59,7 +59,7 @@ pub use global_heap::{
 pub use message::{Dataspace, Layout};
 pub use object_header::{DatatypeMessage, ObjectHeader};
 pub use patch::MapPatcher;
-pub(crate) use patch::{HiddenList, TablePlace};
+pub(crate) use patch::{HiddenList, TablePlace, set_rows};
 pub use read_at::ReadAt;
 pub use superblock::Superblock;
 pub use write_at::WriteAt;

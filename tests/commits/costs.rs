@@ -231,6 +231,44 @@ fn a_hash_table_is_read_by_the_first_commit_that_stores_chunks_and_by_no_other()
     Ok(())
 }
 
+/// Room is made for all chunks of a version, and libhdf5 had to search its index for those that turned out to be known.
+#[cfg(target_os = "linux")]
+#[test]
+fn room_that_known_chunks_do_not_need_is_taken_back_without_a_search() -> Outcome {
+    let mut reads = Vec::new();
+    // At most 4096 go through the stages together.
+    for chunks in [3_000, 20_000] {
+        let scratch = Scratch::new();
+        let mut file = OpenOptions::new().threads(1).create(&scratch.path)?;
+        let values = Array1::from_iter(1..=chunks * 4_u64);
+        let mut stage = file.stage("r0")?;
+        stage.create_dataset("x").chunks(&[4]).data(&values)?;
+        assert_eq!(stage.commit()?.chunks_written, chunks);
+        let mut stage = file.stage("r1")?;
+        stage.delete("x")?;
+        stage.create_dataset("x").chunks(&[4]).data(&values)?;
+        let (report, io) = Io::of(|| stage.commit());
+        let report = report?;
+        assert_eq!((report.chunks_written, report.chunks_reused), (0, chunks));
+        reads.push(io.reads);
+        assert_eq!(dataset(&file, "r1", "x").raw_data().1, chunks);
+        // Room for one more is all that one more takes.
+        let mut stage = file.stage("r2")?;
+        stage.delete("x")?;
+        let mut values = values.clone();
+        values[0] = 0;
+        stage.create_dataset("x").chunks(&[4]).data(&values)?;
+        let report = stage.commit()?;
+        assert_eq!((report.chunks_written, report.chunks_reused), (1, chunks - 1));
+        assert_eq!(dataset(&file, "r2", "x").raw_data().1, chunks + 1);
+        drop(file);
+        scratch.alter("agrees", &[])?;
+    }
+    // Of several batches: the object header too, in which the extent is changed.
+    assert!(reads[1] <= reads[0] + 1, "{reads:?}");
+    Ok(())
+}
+
 /// Appending slowed down with every version.
 #[cfg(target_os = "linux")]
 #[test]

@@ -15,7 +15,9 @@ use super::super::{
     Cursor, FieldWidth, OndiskError, ReadAt, Structure, Superblock, WriteAt, lookup3,
 };
 
-/// Message types of a superblock extension that tell of other ends than one (specification IV.A.2).
+/// Message types of a superblock extension that tell of messages which are not where they belong, or of other ends than
+/// one (specification IV.A.2).
+const SHARED_MESSAGE_TABLE: u16 = 0x000F;
 const DRIVER_INFORMATION: u16 = 0x0014;
 const FILE_SPACE_INFORMATION: u16 = 0x0017;
 const CACHE_IMAGE: u16 = 0x0018;
@@ -136,6 +138,7 @@ impl Search for Extension<'_> {
     fn see(&mut self, message: Message<'_>) -> Result<(), OndiskError> {
         let Message { kind, shared, address, body, .. } = message;
         match kind {
+            SHARED_MESSAGE_TABLE => Err(unsupported(address, "shared messages")),
             DRIVER_INFORMATION => Err(unsupported(address, "driver information")),
             CACHE_IMAGE => Err(unsupported(address, "an image of the metadata cache")),
             FILE_SPACE_INFORMATION if shared => Err(unsupported(address, "a shared message")),

@@ -8,11 +8,9 @@
 //! and its message is longer, so that the other fits in.
 
 use super::super::message::decode_layout;
-use super::super::object_header::{Block, LAYOUT, Message, Search, search};
-use super::super::write_at::write;
-use super::super::{
-    GlobalHeapId, Layout, OndiskError, ReadAt, Structure, Superblock, WriteAt, lookup3,
-};
+use super::super::object_header::{LAYOUT, Message, Search, search};
+use super::super::{GlobalHeapId, Layout, OndiskError, ReadAt, Structure, Superblock, WriteAt};
+use super::block::MessageBytes;
 
 /// The class of virtual layouts, and the first version of the message that has it.
 const VIRTUAL: u8 = 3;
@@ -21,24 +19,14 @@ const FIRST_VIRTUAL: u8 = 4;
 /// The layout message of a dataset that is virtual or becomes so.
 #[derive(Debug)]
 pub(super) struct LayoutSlot {
-    /// Absolute address of the message's body.
-    address: u64,
+    /// Its body.
+    body: MessageBytes,
     /// Bytes of the body behind the id that meant something else.
     stale: usize,
     /// Version of the message.
     version: u8,
     /// The id that is there; `None` without mappings.
     mappings: Option<GlobalHeapId>,
-    /// In version 2 of object headers: the block that the message stands in.
-    block: Option<ChecksummedBlock>,
-}
-
-#[derive(Debug)]
-struct ChecksummedBlock {
-    /// Without its checksum.
-    bytes: Vec<u8>,
-    /// Where the body of the message stands in it.
-    body_at: usize,
 }
 
 impl LayoutSlot {
@@ -66,7 +54,7 @@ impl LayoutSlot {
             None => Ok(slot),
             Some(id) => Err(OndiskError::Invalid {
                 structure: Structure::Layout,
-                address: slot.address,
+                address: slot.address(),
                 field: "address of mappings to be written",
                 value: id.collection,
             }),
@@ -80,7 +68,7 @@ impl LayoutSlot {
 
     /// Absolute address of the message.
     pub(super) fn address(&self) -> u64 {
-        self.address
+        self.body.address()
     }
 
     /// Makes the layout a virtual one with this id, and writes the checksum of the block if it has one.
@@ -95,15 +83,7 @@ impl LayoutSlot {
         bytes.extend_from_slice(&id.collection.to_le_bytes()[..offset_size]);
         bytes.extend(id.index.to_le_bytes());
         bytes.resize(bytes.len() + self.stale, 0);
-        if let Some(ChecksummedBlock { bytes: mut block, body_at }) = self.block {
-            if let Some(place) = block.get_mut(body_at..body_at + bytes.len()) {
-                place.copy_from_slice(&bytes);
-            }
-            let checksum = lookup3(&block);
-            bytes = block.split_off(body_at.min(block.len()));
-            bytes.extend(checksum.to_le_bytes());
-        }
-        write(file, &bytes, self.address, Structure::Layout)
+        self.body.replace(file, bytes, Structure::Layout)
     }
 }
 
@@ -135,8 +115,8 @@ impl FirstLayout<'_> {
         }
         let invalid = |field, value| OndiskError::Invalid { structure, address, field, value };
         let slot = |version, stale, mappings| {
-            let block = ChecksummedBlock::new(block, address);
-            LayoutSlot { address, version, stale, mappings, block }
+            let body = MessageBytes::new(block, address);
+            LayoutSlot { body, version, stale, mappings }
         };
         match decode_layout(body, address, self.superblock)? {
             Layout::Virtual { mappings } => {
@@ -152,13 +132,5 @@ impl FirstLayout<'_> {
                 Err(invalid("class of a layout without mappings", class.into()))
             }
         }
-    }
-}
-
-impl ChecksummedBlock {
-    /// `None` for a block without a checksum. `address`: absolute, of the message's body.
-    fn new(block: Block<'_>, address: u64) -> Option<Self> {
-        let body_at = usize::try_from(address.checked_sub(block.address)?).ok()?;
-        block.has_checksum.then(|| Self { bytes: block.bytes.to_vec(), body_at })
     }
 }

@@ -17,8 +17,10 @@
 //!
 //! The file must not be open in libhdf5, which would know neither the lists nor the new end.
 
+mod block;
 mod collection;
 mod end_of_file;
+mod extent;
 mod hidden;
 mod layout;
 mod table;
@@ -27,6 +29,7 @@ mod tests;
 
 use collection::Shared;
 use end_of_file::EndOfFile;
+pub(crate) use extent::set_rows;
 pub(crate) use hidden::HiddenList;
 use layout::LayoutSlot;
 pub(crate) use table::TablePlace;
@@ -49,8 +52,8 @@ impl MapPatcher {
     ///
     /// # Errors
     /// [`OndiskError::Unsupported`] for files whose end is not simply the end of allocation: with pages or with free
-    /// space that is kept (specification IV.A.2.x), with an image of the metadata cache, of several parts (driver
-    /// information), not closed by its last writer (consistency flags), or with lengths of 2 bytes. [`OndiskError::Truncated`] where the file
+    /// space that is kept (specification IV.A.2.x), with shared messages, with an image of the metadata cache, of several
+    /// parts (driver information), not closed by its last writer (consistency flags), or with lengths of 2 bytes. [`OndiskError::Truncated`] where the file
     /// ends before its end of allocation. Else as [`Superblock::read`] and
     /// [`ObjectHeader::read`](super::ObjectHeader::read).
     pub fn begin(file: &dyn ReadAt) -> Result<Self, OndiskError> {

@@ -3,6 +3,7 @@ use super::super::message::{decode_dataspace, decode_layout};
 use super::super::object_header::{DATASPACE, LAYOUT, Message, Search, search};
 use super::super::read_at::check_inside_file;
 use super::super::write_at::write;
+use super::extent::first_extent_at;
 use crate::ondisk::{
     ChunkBTree, Dataspace, FieldWidth, Layout, OndiskError, ReadAt, Structure, Superblock, WriteAt,
 };
@@ -121,10 +122,8 @@ impl Parts<'_> {
         let Dataspace::Simple { shape, .. } = decode_dataspace(body, address, length_size)? else {
             return Ok(None);
         };
-        // Version, rank, flags, type; in version 1 four reserved bytes more.
-        let at = if body.first() == Some(&1) { 8 } else { 4 };
         let is_one = shape[..] == [self.rows] && length_size == FieldWidth::Eight;
-        Ok(is_one.then(|| address.saturating_add(at)))
+        Ok(is_one.then(|| address.saturating_add(first_extent_at(body))))
     }
 
     /// Where the element of the attribute stands, if it is the one that is looked for.

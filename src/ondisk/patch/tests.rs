@@ -4,7 +4,7 @@ use super::super::test_image::{
     MessageImage, WritableFile, block_v1, block_v2, continuation, dataspace, field, header_v1,
     header_v2, sealed, superblock, virtual_layout,
 };
-use super::super::{Collection, Layout, ObjectHeader, locate};
+use super::super::{Collection, Dataspace, Layout, ObjectHeader, locate};
 use super::*;
 
 const WIDE: FieldWidth = FieldWidth::Eight;
@@ -313,6 +313,31 @@ fn a_dataset_without_chunks_becomes_a_virtual_one() {
     }
 }
 
+#[test]
+fn the_first_axis_gets_another_extent_in_headers_of_every_form() {
+    let shape = |file: &WritableFile, header| {
+        let superblock = Superblock::read(file).unwrap();
+        // Read with its checksum, if there is one.
+        match ObjectHeader::read(file, &superblock, header).unwrap().dataspace().unwrap() {
+            Dataspace::Simple { shape, .. } => shape.to_vec(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for form in forms() {
+        let Made { mut file, headers } = form.datasets(3);
+        let [first, second, third] = headers[..] else { panic!("{headers:?}") };
+        let wrong = set_rows(&mut file, second, 11, 7).unwrap_err();
+        assert!(matches!(wrong, OndiskError::Invalid { value: 10, .. }), "{form:?}: {wrong}");
+        set_rows(&mut file, second, 10, 7).unwrap();
+        let found = [first, second, third].map(|header| shape(&file, header));
+        assert_eq!(found, [[10, 20], [7, 20], [10, 20]], "{form:?}");
+        if form.length_size == FieldWidth::Four {
+            let wide = set_rows(&mut file, first, 10, 1 << 32).unwrap_err();
+            assert!(matches!(wide, OndiskError::Unsupported { .. }), "{form:?}: {wide}");
+        }
+    }
+}
+
 fn begin(file: &WritableFile) -> String {
     MapPatcher::begin(file).map_or_else(|error| format!("{error:?}"), |_| "accepted".to_owned())
 }
@@ -338,6 +363,7 @@ fn files_with_another_end_than_that_of_allocation_are_refused() {
         for refused in [[1, 1, 0], [1, 4, 0], [2, 0, 0], [0, 1, 0], [0, 0, 0], [0, 5, 0]] {
             assert!(extended(0x17, &refused).starts_with("Unsupported"), "{refused:?}");
         }
+        assert!(extended(0x0f, &[]).starts_with("Unsupported"), "shared messages");
         assert!(extended(0x14, &[]).starts_with("Unsupported"), "driver information");
         assert!(extended(0x18, &[]).starts_with("Unsupported"), "an image of the cache");
     }

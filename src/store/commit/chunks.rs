@@ -6,6 +6,9 @@
 //! ```
 //!
 //! Memory: two batches at most, one that is written and one that is made.
+//!
+//! libhdf5 changes the extent of `raw_data` once: for one batch to what it stores, for several to what they may store at
+//! most. What they turn out not to need is taken back in the object header, when libhdf5 has closed the file.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,6 +77,8 @@ pub(super) struct StoredChunks {
     pub(super) base_list: Option<BaseList>,
     /// Number of raw chunks in use.
     pub(super) end: u64,
+    /// Number of raw chunks for which there is room, if that was made for more than are in use now.
+    pub(super) room: Option<u64>,
     pub(super) report: DatasetReport,
 }
 
@@ -120,15 +125,13 @@ impl<'c> ChunkStore<'c> {
         if is_one_batch {
             self.store(changed, &brought, &mut stored, is_one_batch)?;
         } else {
-            // Room for all of them at once; what turns out to be known is given back in the end.
+            // Room for all of them at once: how many are known shows when others are stored already.
             self.writer.set_chunks(&h5strata_ffi::lock(), room)?;
             // On one of the threads that it uses: it has none to wake then, batch after batch.
             let threads = self.threads;
             threads.install(|| self.store(changed, &brought, &mut stored, is_one_batch))?;
         }
-        if !is_one_batch && stored.end != room {
-            self.writer.set_chunks(&h5strata_ffi::lock(), stored.end)?;
-        }
+        stored.room = (!is_one_batch && stored.end != room).then_some(room);
         if base_list.is_some() && stored.map.len() as u64 != candidates {
             // Mappings go, too.
             self.keep_base(&mut stored.map)?;

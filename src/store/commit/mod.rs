@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use chrono::Utc;
 use h5strata_ffi::id::{File, Group};
-use h5strata_ffi::{Lock, h5d, h5g, h5l, h5t};
+use h5strata_ffi::{Lock, h5d, h5g, h5l, h5o, h5t};
 use rayon::prelude::*;
 
 pub(super) use self::attributes::check_attribute;
@@ -40,6 +40,7 @@ pub use self::report::{CommitReport, DatasetReport};
 use self::reused::Reused;
 pub(super) use self::stack::{ChunkStack, StackProof, Stacked};
 use self::staged_list::{StagedList, sources_of};
+use self::transaction::NewExtent;
 pub(super) use self::transaction::Transaction;
 use super::describe;
 use super::error::{DatasetFault, Error};
@@ -159,8 +160,30 @@ fn store_dataset(
     path.clone_into(&mut chunks.report.path);
     let written = table.write(&h5strata_ffi::lock(), target, file)?;
     transaction.keep_digests(path, written);
+    if let Some(room) = chunks.room {
+        give_back(transaction, &writer, &raw_data, edge, (room, chunks.end))?;
+    }
     let unchanged = has_origin && is_as_in_parent(stage, path, content, &chunks)?;
     Ok(StoredDataset { chunks, unchanged })
+}
+
+/// Gives the room behind the stored chunks back, in which nothing is stored: there is `room` for so many, and `end` of them
+/// are there. `edge`: elements of a chunk along axis 0.
+fn give_back(
+    transaction: &mut Transaction<'_>,
+    writer: &RawWriter,
+    raw_data: &str,
+    edge: u64,
+    (room, end): (u64, u64),
+) -> Result<(), DatasetFault> {
+    let lock = h5strata_ffi::lock();
+    if transaction.mappings.length_size().is_none() {
+        return Ok(writer.set_chunks(&lock, end)?);
+    }
+    let header = h5o::address(&lock, transaction.file(), raw_data)?;
+    let [before, after] = [room, end].map(|chunks| chunks.saturating_mul(edge));
+    transaction.extents.push(NewExtent { header, before, after });
+    Ok(())
 }
 
 /// Whether a dataset has the shape and the chunks of the one at its path in the parent version.

@@ -16,6 +16,7 @@ use super::super::writer::{Held, Writer};
 use super::hash_table::{Digests, EncodedUpdate, TableUpdate};
 use super::mappings::Mappings;
 use crate::atomic::{LockError, Overlay};
+use crate::ondisk::set_rows;
 
 /// What heap libhdf5 sees first.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,17 @@ pub(in crate::store) struct Transaction<'w> {
     pub(super) tables: Vec<TableUpdate>,
     /// The same, when there was time to encode it.
     pub(super) encoded_tables: Vec<EncodedUpdate>,
+    /// Extents that are to be written then, too.
+    pub(super) extents: Vec<NewExtent>,
+}
+
+/// A dataset whose first axis gets another extent when libhdf5 has closed the file.
+pub(super) struct NewExtent {
+    /// Address of its object header, in bytes relative to the base address.
+    pub(super) header: u64,
+    /// The extent as libhdf5 leaves it, in elements.
+    pub(super) before: u64,
+    pub(super) after: u64,
 }
 
 impl Transaction<'_> {
@@ -126,15 +138,16 @@ fn attempt<T>(
     mappings.hide(&mut *locked(overlay)).map_err(inner.structure("/"))?;
     let (file, versions, failure) = open(inner, overlay, heap).map_err(inner.library("/"))?;
     let (known, digests) = (&mut held.tables, HashMap::new());
-    let (tables, encoded_tables) = (Vec::new(), Vec::new());
+    let (tables, encoded_tables, extents) = (Vec::new(), Vec::new(), Vec::new());
     let mut transaction =
-        Transaction { file, versions, mappings, known, digests, tables, encoded_tables };
+        Transaction { file, versions, mappings, known, digests, tables, encoded_tables, extents };
     let outcome = change(&mut transaction);
     if outcome.is_err() && locked(overlay).failure().is_none() {
         // libhdf5 writes what it holds when it closes the file: to nobody.
         locked(overlay).discard()?;
     }
-    let Transaction { file, versions, mappings, digests, tables, encoded_tables, .. } = transaction;
+    let Transaction { file, versions, mappings, digests, tables, encoded_tables, extents, .. } =
+        transaction;
     let flushed = flush(file, versions);
     // libhdf5 is not told of writes that fail: see `Failure`.
     locked(overlay).check_writes()?;
@@ -147,6 +160,9 @@ fn attempt<T>(
     let mut overlay = locked(overlay);
     for table in encoded_tables.into_iter().chain(tables.into_iter().map(TableUpdate::encode)) {
         table.write(&mut *overlay).map_err(inner.structure("/"))?;
+    }
+    for NewExtent { header, before, after } in extents {
+        set_rows(&mut *overlay, header, before, after).map_err(inner.structure("/"))?;
     }
     make_real(inner, writer, held, &mut overlay, mappings)?;
     held.tables.extend(digests);
