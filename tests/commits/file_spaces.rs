@@ -17,8 +17,9 @@ const COLUMNS: u64 = 50;
 const NAMES: u64 = 10;
 
 /// Kinds of files, and whether libhdf5 has to write their lists of mappings.
-const KINDS: [(&str, bool); 9] = [
+const KINDS: [(&str, bool); 10] = [
     ("plain", false),
+    ("newest", false),
     ("user-block", false),
     ("aggregate", false),
     ("none", false),
@@ -131,6 +132,38 @@ fn lists_are_left_to_libhdf5_where_space_is_kept_or_in_pages_and_nowhere_else() 
         add(&mut by_library, 2)?;
         assert_eq!(std::fs::read(ours)? == theirs.bytes(), is_left, "{kind}");
         holds(&VersionedFile::open(&theirs.path)?, 3, kind);
+    }
+    Ok(())
+}
+
+#[test]
+fn room_that_known_chunks_do_not_need_is_taken_back_in_files_of_every_kind() -> Outcome {
+    // More than go through the stages together.
+    const CHUNKS: u64 = 5_000;
+    let folder = tempfile::tempdir()?;
+    let folder = folder.path();
+    made::file_spaces("make", folder, &[])?;
+    for (kind, _) in KINDS {
+        let scratch = Scratch::copy_of(&file_of(folder, kind));
+        let mut file = VersionedFile::open_rw(&scratch.path)?;
+        let mut values = Array1::from_iter(0..2 * CHUNKS as i64);
+        // Half of the chunks are equal to others, of the first version too.
+        for (version, written) in [("r2", CHUNKS / 2), ("r3", 1)] {
+            values.slice_mut(s![CHUNKS as usize..]).fill(7);
+            values[0] = written as i64;
+            let mut stage = file.stage(version)?;
+            if version == "r3" {
+                stage.delete("many")?;
+            }
+            stage.create_dataset("many").chunks(&[2]).data(&values)?;
+            let report = stage.commit()?;
+            assert_eq!(report.chunks_written, written + u64::from(version == "r2"), "{kind}");
+            let many = file.version(version)?.dataset("many")?;
+            assert_eq!(many.raw_data().1, CHUNKS / 2 + 1 + u64::from(version == "r3"), "{kind}");
+            assert_eq!(read(&file, version, "many"), values.clone().into_dyn(), "{kind}");
+        }
+        drop(file);
+        scratch.alter("agrees", &[])?;
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ from alter import agrees
 #: What h5py makes a file of each kind with, and HDF5's number of its strategy.
 KINDS: dict[str, tuple[dict[str, Any], int]] = {
     "plain": ({}, h5py.h5f.FSPACE_STRATEGY_FSM_AGGR),
+    "newest": ({"libver": "latest"}, h5py.h5f.FSPACE_STRATEGY_FSM_AGGR),
     "user-block": ({"userblock_size": 1024}, h5py.h5f.FSPACE_STRATEGY_FSM_AGGR),
     "aggregate": ({"fs_strategy": "aggregate"}, h5py.h5f.FSPACE_STRATEGY_AGGR),
     "none": ({"fs_strategy": "none"}, h5py.h5f.FSPACE_STRATEGY_NONE),
