@@ -106,7 +106,11 @@ impl<'s> ChunkStack<'s> {
             buffers: Arc::clone(&self.buffers),
             meter,
         };
-        let StoredChunks { map, end, mut report, .. } = store.run()?;
+        let StoredChunks { map, end, room, mut report, .. } = store.run()?;
+        if room.is_some() {
+            // Later versions go on from here.
+            writer.set_chunks(&h5strata_ffi::lock(), end)?;
+        }
         let new = map.iter().filter(|(_, raw)| raw.0 >= self.end);
         for &(chunk, raw) in new {
             self.extents.add(raw, Trimmed::of(chunk, &content.array));
